@@ -1,0 +1,2 @@
+// Package recovery keeps what was delivered to whom.
+package recovery
