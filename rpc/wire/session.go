@@ -1,0 +1,145 @@
+package wire
+
+import "encoding/json"
+
+// Protocol is the version of the wire contract.
+const Protocol = 1
+
+// InitializeParams are the parameters of initialize that mapd uses; all others
+// of LSP are ignored.
+type InitializeParams struct {
+	ClientInfo       *ClientInfo        `json:"clientInfo,omitzero"`
+	RootURI          *string            `json:"rootUri,omitzero"`
+	WorkspaceFolders []WorkspaceFolder  `json:"workspaceFolders,omitempty"`
+	Capabilities     ClientCapabilities `json:"capabilities"`
+	Options          InitializeOptions  `json:"initializationOptions"`
+}
+
+// ClientInfo names the program at the other end.
+type ClientInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitzero"`
+}
+
+// WorkspaceFolder is a folder of a session.
+type WorkspaceFolder struct {
+	URI  string `json:"uri"`
+	Name string `json:"name"`
+}
+
+// ClientCapabilities are the capabilities that change what mapd answers.
+type ClientCapabilities struct {
+	General struct {
+		PositionEncodings []string `json:"positionEncodings,omitempty"`
+	} `json:"general"`
+	TextDocument struct {
+		DocumentSymbol struct {
+			Hierarchical bool `json:"hierarchicalDocumentSymbolSupport,omitzero"`
+		} `json:"documentSymbol"`
+	} `json:"textDocument"`
+}
+
+// InitializeOptions are mapd's own options of initialize.
+type InitializeOptions struct {
+	Session  string         `json:"session,omitzero"` // a ledger that outlives the connection
+	Anchors  *AnchorOptions `json:"anchors,omitzero"`
+	Delivery string         `json:"delivery,omitzero"` // "inline" (default) or "separate"
+	Stale    string         `json:"stale,omitzero"`    // "attach" (default), "push", "off"
+	Umask    *int           `json:"umask,omitzero"`    // for files the daemon creates for this client
+}
+
+// AnchorOptions configure anchors. Width is 2 to 4, by default 4.
+type AnchorOptions struct {
+	Width int `json:"width,omitzero"`
+}
+
+// InitializeResult is the result of initialize.
+type InitializeResult struct {
+	ServerInfo   ServerInfo         `json:"serverInfo"`
+	Capabilities ServerCapabilities `json:"capabilities"`
+}
+
+// ServerInfo names the daemon.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ServerCapabilities are what the daemon answers.
+type ServerCapabilities struct {
+	PositionEncoding       string       `json:"positionEncoding"`
+	DocumentSymbolProvider bool         `json:"documentSymbolProvider,omitzero"`
+	Experimental           Experimental `json:"experimental"`
+}
+
+// Experimental holds mapd's own capabilities.
+type Experimental struct {
+	Mapd MapdCapabilities `json:"mapd"`
+}
+
+// MapdCapabilities name the contract and the build, and list the methods that
+// are answered.
+type MapdCapabilities struct {
+	Protocol int      `json:"protocol"`
+	Build    string   `json:"build"`
+	Methods  []string `json:"methods"`
+}
+
+// ErrorObject is a JSON-RPC error object.
+type ErrorObject struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Object returns e as it goes over the wire.
+func (e *Error) Object() *ErrorObject {
+	data, err := e.Data()
+	if err != nil {
+		data = nil
+	}
+	return &ErrorObject{Code: e.Code.Number(), Message: e.Message, Data: data}
+}
+
+// StatusResult is the result of mapd/status.
+type StatusResult struct {
+	Version       string            `json:"version"`
+	Build         string            `json:"build"`
+	PID           int               `json:"pid"`
+	UptimeSeconds int64             `json:"uptimeSeconds"`
+	Protocol      int               `json:"protocol"`
+	Socket        string            `json:"socket,omitzero"`
+	Limits        map[string]int64  `json:"limits"` // bytes, counts or milliseconds, as the name says
+	Memory        map[string]int64  `json:"memory"` // bytes by owner
+	Sessions      []SessionStatus   `json:"sessions"`
+	Workspaces    []WorkspaceStatus `json:"workspaces"`
+}
+
+// SessionStatus is one session in StatusResult.
+type SessionStatus struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name,omitzero"`
+	Client   string   `json:"client,omitzero"`
+	PID      int      `json:"pid,omitzero"`
+	Folders  []string `json:"folders"`
+	Attached bool     `json:"attached"`
+	InFlight int      `json:"inFlight"`
+	Requests int64    `json:"requests"`
+	Ledger   int64    `json:"ledgerBytes"`
+}
+
+// WorkspaceStatus is one root in StatusResult. State is "indexing", "ready" or
+// "degraded", and Why says why it is degraded.
+type WorkspaceStatus struct {
+	Root    string `json:"root"`
+	State   string `json:"state"`
+	Why     string `json:"why,omitzero"`
+	Files   int    `json:"files"`
+	Indexed int    `json:"indexed"`
+	Skipped int    `json:"skipped"`
+}
+
+// StopResult is the result of mapd/stop: the pid of the daemon that ends.
+type StopResult struct {
+	PID int `json:"pid"`
+}
