@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Alphabet holds the letters of a hash: letter i stands for the nibble i. It
@@ -22,35 +20,6 @@ const (
 	MaxWidth     Width = 4
 	DefaultWidth       = MaxWidth
 )
-
-// A Hash is the low 16 bits of a line's hash; an anchor shows the low 4 bits
-// for each letter of its width.
-type Hash uint16
-
-// Sum16 hashes a line together with its neighbours: the low bits of the 64-bit
-// XXH3 (seed 0) of previous line, NUL, line, NUL, next line, all without
-// terminators. An absent neighbour is empty.
-func Sum16(prev, line, next []byte) Hash {
-	var scratch [512]byte
-	buf := append(scratch[:0], prev...)
-	buf = append(buf, 0)
-	buf = append(buf, line...)
-	buf = append(buf, 0)
-	buf = append(buf, next...)
-	return Hash(xxh3.Hash(buf))
-}
-
-// Hash returns the hash of line n. It panics unless 1 <= n <= Lines().
-func (t *Text) Hash(n int) Hash {
-	var prev, next []byte
-	if n > 1 {
-		prev = t.Line(n - 1)
-	}
-	if n < t.Lines() {
-		next = t.Line(n + 1)
-	}
-	return Sum16(prev, t.Line(n), next)
-}
 
 // Append appends the letters of h at width w, the high nibble first.
 func (h Hash) Append(dst []byte, w Width) []byte {
@@ -122,7 +91,7 @@ func ParseAnchor(s string) (Anchor, error) {
 	for _, c := range []byte(letters) {
 		i := strings.IndexByte(Alphabet, c)
 		if i < 0 {
-			return fail("a hash has only the letters " + Alphabet)
+			return fail("a hash has only the capital letters " + Alphabet)
 		}
 		h = h<<4 | Hash(i)
 	}

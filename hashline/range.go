@@ -61,3 +61,63 @@ func Compact(lines []int) []Range {
 	}
 	return Merge(rs)
 }
+
+// Subtract returns the lines of valid ranges a that are not in b, sorted and
+// merged. Neither is modified.
+func Subtract(a, b []Range) []Range {
+	holes := Merge(b)
+	var out []Range
+	for _, r := range Merge(a) {
+		for len(holes) > 0 && holes[0].End < r.Start {
+			holes = holes[1:]
+		}
+		for _, hole := range holes {
+			if hole.Start > r.End {
+				break
+			}
+			if r.Start < hole.Start {
+				out = append(out, Range{r.Start, hole.Start - 1})
+			}
+			r.Start = hole.End + 1
+		}
+		if r.Start <= r.End {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Intersect returns the lines that valid ranges a and b share, sorted and
+// merged. Neither is modified.
+func Intersect(a, b []Range) []Range {
+	a, b = Merge(a), Merge(b)
+	var out []Range
+	for len(a) > 0 && len(b) > 0 {
+		r := Range{max(a[0].Start, b[0].Start), min(a[0].End, b[0].End)}
+		if r.Start <= r.End {
+			out = append(out, r)
+		}
+		if a[0].End < b[0].End {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return out
+}
+
+// ContainsLine reports whether line n lies in one of rs, which must be sorted
+// and merged.
+func ContainsLine(rs []Range, n int) bool {
+	_, found := slices.BinarySearchFunc(rs, n, func(r Range, n int) int {
+		switch {
+		case r.End < n:
+			return -1
+		case r.Start > n:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return found
+}
