@@ -1,0 +1,116 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"sync/atomic"
+)
+
+// Cache is what a daemon knows about files: versions by digest, outlines by
+// digest and language, and the budget that all reads share. It is safe for
+// concurrent use.
+type Cache struct {
+	limits   Limits
+	epoch    string
+	key      [16]byte // of snapshotID
+	source   source
+	buffers  buffers
+	budget   budget
+	history  *history
+	outlines *outlines
+	counters counters
+
+	ctx    context.Context // ends when Close starts
+	cancel context.CancelFunc
+
+	gate   sync.RWMutex // closed is only set with the write lock
+	closed bool
+	active sync.WaitGroup // calls between enter and leave
+}
+
+type counters struct {
+	reads, hits, unstable atomic.Int64
+}
+
+// Stats is what a Cache counts, for status.
+type Stats struct {
+	Reads        int64 // since the start
+	Hits         int64 // reads whose bytes were known at that path
+	Unstable     int64 // reads of files that never held still
+	Versions     int   // in the history
+	Contents     int   // distinct ones in the history
+	Pinned       int   // versions with a pin
+	Evicted      int64 // versions that left the history
+	HistoryBytes int64
+	Outlines     int   // kept
+	OutlinesMade int64 // since the start
+	OutlineJobs  int   // being made now
+	OutlineBytes int64
+}
+
+// NewCache returns a Cache. Its owner calls Close.
+func NewCache(opt Options) *Cache {
+	c := &Cache{limits: opt.Limits.orDefault(), epoch: opt.Epoch, source: opt.source}
+	if c.epoch == "" {
+		c.epoch = newEpoch()
+	}
+	if c.source == nil {
+		c.source = system{}
+	}
+	rand.Read(c.key[:])
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.budget = newBudget(c.limits.ReadBytes)
+	c.history = newHistory(c.limits.HistoryBytes)
+	c.outlines = newOutlines(c.ctx, opt.Outlines, c.limits)
+	return c
+}
+
+// Close ends all work in flight, which fails with ErrClosed, and waits for it.
+// It is idempotent and returns nil.
+func (c *Cache) Close() error {
+	c.gate.Lock()
+	c.closed = true
+	c.gate.Unlock()
+	c.cancel()
+	c.active.Wait()
+	c.outlines.close()
+	return nil
+}
+
+// enter announces a call that uses files. Every enter that succeeds is
+// followed by leave.
+func (c *Cache) enter() error {
+	c.gate.RLock()
+	defer c.gate.RUnlock()
+	if c.closed {
+		return ErrClosed
+	}
+	c.active.Add(1)
+	return nil
+}
+
+func (c *Cache) leave() { c.active.Done() }
+
+// Limits returns the limits in force.
+func (c *Cache) Limits() Limits { return c.limits }
+
+// Epoch returns the first half of every snapshot string.
+func (c *Cache) Epoch() string { return c.epoch }
+
+// Stats returns the counters of this moment.
+func (c *Cache) Stats() Stats {
+	s := Stats{
+		Reads: c.counters.reads.Load(), Hits: c.counters.hits.Load(), Unstable: c.counters.unstable.Load(),
+	}
+	h := c.history
+	h.mu.Lock()
+	s.Versions, s.Contents, s.Pinned = len(h.entries), len(h.contents), h.pinned.Len()
+	s.Evicted, s.HistoryBytes = h.evicted, h.bytes
+	h.mu.Unlock()
+	o := c.outlines
+	o.mu.Lock()
+	s.Outlines, s.OutlinesMade, s.OutlineJobs, s.OutlineBytes = len(o.entries), o.made, len(o.running), o.bytes
+	o.mu.Unlock()
+	return s
+}

@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"context"
+	"time"
+
+	"mapd/hashline"
+	"mapd/outline"
+)
+
+// Limits bound what a Cache holds and does. The zero value of a field means
+// its value in DefaultLimits.
+type Limits struct {
+	FileBytes     int64         // size of the largest file that is read
+	ReadBytes     int64         // bytes of all reads in flight; further reads wait
+	HistoryBytes  int64         // memory of versions kept by digest
+	OutlineBytes  int64         // memory of outlines kept by digest and language
+	DirEntries    int           // names shown in the listing of a directory
+	DirScan       int           // names read to choose and sort those
+	FailedOutline time.Duration // how long an outline that hit a limit is remembered
+}
+
+// DefaultLimits returns the limits of a daemon that was not told otherwise.
+func DefaultLimits() Limits {
+	return Limits{
+		FileBytes:     256 << 20,
+		ReadBytes:     1 << 30,
+		HistoryBytes:  256 << 20,
+		OutlineBytes:  128 << 20,
+		DirEntries:    1000,
+		DirScan:       20_000,
+		FailedOutline: 10 * time.Minute,
+	}
+}
+
+// orDefault returns l with DefaultLimits in the fields that are not positive.
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	for _, f := range []struct{ v, d *int64 }{
+		{&l.FileBytes, &d.FileBytes}, {&l.ReadBytes, &d.ReadBytes},
+		{&l.HistoryBytes, &d.HistoryBytes}, {&l.OutlineBytes, &d.OutlineBytes},
+	} {
+		if *f.v <= 0 {
+			*f.v = *f.d
+		}
+	}
+	for _, f := range []struct{ v, d *int }{{&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan}} {
+		if *f.v <= 0 {
+			*f.v = *f.d
+		}
+	}
+	if l.FailedOutline <= 0 {
+		l.FailedOutline = d.FailedOutline
+	}
+	// The line index of a text counts in 32 bits.
+	l.FileBytes = min(l.FileBytes, 1<<32-2)
+	return l
+}
+
+// An Extractor makes outlines. An *outline.Extractor is one.
+type Extractor interface {
+	// Extract returns the outline of text; an error is ctx's.
+	Extract(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error)
+}
+
+// Options configure a Cache.
+type Options struct {
+	Limits Limits
+	// Outlines makes the outlines. Without it every Outline fails.
+	Outlines Extractor
+	// Epoch is the first half of every snapshot string: 16 hexadecimal digits
+	// that no other daemon has. It is made at random when empty.
+	Epoch string
+
+	// source is the file system; tests put faults into it.
+	source source
+}

@@ -1,0 +1,221 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mapd/hashline"
+)
+
+// How often and how long a file that changes under the reader is read again
+// before the answer says unstable.
+const (
+	readTries  = 5
+	readWindow = 50 * time.Millisecond
+)
+
+// errChanged says that a file changed while it was read.
+var errChanged = errors.New("the file changed while it was read")
+
+// Read returns the version of a file that its bytes make now: they are read
+// after the call. name is relative to the first folder, or absolute inside a
+// folder; symbolic links are followed as long as they stay inside.
+//
+// The error is ctx's or wraps one of the errors of this package; a directory
+// gives a *DirectoryError with its listing.
+func (c *Cache) Read(ctx context.Context, f Folders, name string) (*Version, error) {
+	v, err := c.read(ctx, f, name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", show(name), err)
+	}
+	return v, nil
+}
+
+func (c *Cache) read(ctx context.Context, f Folders, name string) (*Version, error) {
+	if err := c.enter(); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	c.counters.reads.Add(1)
+	got, err := c.readStable(ctx, f, name)
+	if err != nil {
+		return nil, err
+	}
+	defer got.release()
+	rec := c.record(got)
+	return &Version{cache: c, record: rec, name: f.Rel(rec.path), unstable: got.unstable}, nil
+}
+
+// A reading is the outcome of one read: bytes on loan until release.
+type reading struct {
+	path     string
+	bytes    []byte
+	buffer   *buffer
+	budget   *budget // holds the buffer's size
+	unstable bool
+}
+
+func (r *reading) release() {
+	r.budget.give(int64(len(r.buffer.b)))
+	r.buffer.release()
+}
+
+// grow doubles the buffer. It does not wait for the budget, because whoever it
+// would wait for may be waiting too.
+func (r *reading) grow(pool *buffers) error {
+	n := int64(len(r.buffer.b))
+	if !r.budget.tryTake(n) {
+		return &failure{ErrIO, errors.New("the file grows while many others are read")}
+	}
+	bigger := pool.get(2 * n)
+	copy(bigger.b, r.buffer.b)
+	r.buffer.release()
+	r.buffer = bigger
+	return nil
+}
+
+// readStable reads name until the stamps before and after agree. Each try
+// opens the path anew: what replaced the file is the better answer.
+func (c *Cache) readStable(ctx context.Context, f Folders, name string) (*reading, error) {
+	start := time.Now()
+	for try := 1; ; try++ {
+		got, err := c.readOnce(ctx, f, name)
+		if !errors.Is(err, errChanged) {
+			return got, err
+		}
+		pause := time.Millisecond << (try - 1)
+		if try == readTries || time.Since(start)+pause > readWindow {
+			c.counters.unstable.Add(1)
+			got.unstable = true
+			return got, nil
+		}
+		got.release()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.ctx.Done():
+			return nil, ErrClosed
+		case <-time.After(pause):
+		}
+	}
+}
+
+// readOnce reads name once. With errChanged it returns the reading all the
+// same.
+func (c *Cache) readOnce(ctx context.Context, f Folders, name string) (*reading, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	at, err := c.find(f, name)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	if err := c.checkSize(at.stamp.size); err != nil {
+		return nil, err
+	}
+	file, err := at.open()
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer file.close()
+	// One byte more than the size, so that growth shows.
+	cost := c.buffers.size(at.stamp.size + 1)
+	if err := c.budget.take(ctx, c.ctx, cost); err != nil {
+		return nil, err
+	}
+	got := &reading{path: at.path, buffer: c.buffers.get(cost), budget: &c.budget}
+	if err = c.fill(ctx, got, file, at.stamp); err != nil && !errors.Is(err, errChanged) {
+		got.release()
+		return nil, err
+	}
+	return got, err
+}
+
+func (c *Cache) checkSize(size int64) error {
+	if size > c.limits.FileBytes {
+		return &SizeError{Size: size, Limit: c.limits.FileBytes}
+	}
+	return nil
+}
+
+// fill reads all of file and returns errChanged unless it held still.
+func (c *Cache) fill(ctx context.Context, got *reading, file file, before stamp) error {
+	n := 0
+	for {
+		if n == len(got.buffer.b) {
+			if err := got.grow(&c.buffers); err != nil {
+				return err
+			}
+		}
+		// A piece at a time, so that a read of a slow disk ends with its request.
+		piece := got.buffer.b[n:min(len(got.buffer.b), n+1<<20)]
+		m, err := file.readAt(piece, int64(n))
+		if err != nil {
+			return classify(err)
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+		if err := c.checkSize(int64(n)); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	got.bytes = got.buffer.b[:n]
+	after, err := file.stat()
+	if err != nil {
+		return classify(err)
+	}
+	if !before.same(after) {
+		return errChanged
+	}
+	if after.young(time.Now()) {
+		return confirm(file, got.bytes)
+	}
+	return nil
+}
+
+// confirm reads file a second time and returns errChanged unless it holds the
+// same bytes. It is for files whose stamps are too young to prove anything.
+func confirm(file file, want []byte) error {
+	var piece [16 << 10]byte
+	for off := 0; ; {
+		n, err := file.readAt(piece[:], int64(off))
+		if err != nil {
+			return classify(err)
+		}
+		if n == 0 {
+			if off != len(want) {
+				return errChanged
+			}
+			return nil
+		}
+		if off+n > len(want) || !bytes.Equal(piece[:n], want[off:off+n]) {
+			return errChanged
+		}
+		off += n
+	}
+}
+
+// record returns the record of what was read, a known one when the bytes are
+// known. It copies the bytes only when they are new.
+func (c *Cache) record(got *reading) *record {
+	digest := hashline.Sum(got.bytes)
+	id := c.snapshotID(got.path, digest)
+	if rec := c.history.lookup(id, got.path, digest); rec != nil {
+		c.counters.hits.Add(1)
+		return rec
+	}
+	content := c.history.content(digest)
+	if content == nil {
+		content = newContent(digest, got.buffer.take(len(got.bytes)))
+	}
+	return c.history.admit(c.newRecord(id, got.path, content))
+}
