@@ -73,7 +73,7 @@ var signatures = []signature{
 // UTF-32, the signature of a known format, or a NUL anywhere. Text that is not
 // UTF-8, such as Latin-1, is text.
 func sniff(b []byte) (mime string, binary bool) {
-	if mime := wideText(b); mime != "" {
+	if mime := wideBOM(b); mime != "" {
 		return mime, true
 	}
 	hasNUL := bytes.IndexByte(b, 0) >= 0
@@ -87,6 +87,8 @@ func sniff(b []byte) (mime string, binary bool) {
 	switch {
 	case transportStream(b):
 		return "video/mp2t", true
+	case hasNUL && widePattern(b) != "":
+		return widePattern(b), true
 	case hasNUL:
 		return "application/octet-stream", true
 	}
@@ -100,10 +102,9 @@ func transportStream(b []byte) bool {
 	return len(b) >= 3*packet && b[0] == sync && b[packet] == sync && b[2*packet] == sync && !utf8.Valid(b)
 }
 
-// wideText returns the media type of UTF-16 and UTF-32: with a byte order
-// mark, or without one when nearly every second byte of the start is NUL on
-// the same side, as in text of mostly ASCII.
-func wideText(b []byte) string {
+// wideBOM returns the media type of UTF-16 and UTF-32 with a byte order mark,
+// and "" for the rest.
+func wideBOM(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xff, 0xfe, 0, 0}):
 		return "text/plain; charset=utf-32le"
@@ -114,21 +115,25 @@ func wideText(b []byte) string {
 	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
 		return "text/plain; charset=utf-16be"
 	}
+	return ""
+}
+
+// widePattern returns the media type of UTF-16 without a byte order mark, and
+// "" if b does not look so: most units of the start have a NUL on the same
+// side, as in text of mostly ASCII.
+func widePattern(b []byte) string {
 	start := b[:min(len(b), 512)&^1]
-	if len(start) < 4 {
-		return ""
-	}
 	var nul [2]int
 	for i, c := range start {
 		if c == 0 {
 			nul[i&1]++
 		}
 	}
-	units := len(start) / 2
+	most := len(start) / 2 * 7
 	switch {
-	case nul[1] >= units*7/10 && nul[0] == 0:
+	case nul[0] == 0 && nul[1]*10 >= most && nul[1] > 1:
 		return "text/plain; charset=utf-16le"
-	case nul[0] >= units*7/10 && nul[1] == 0:
+	case nul[1] == 0 && nul[0]*10 >= most && nul[0] > 1:
 		return "text/plain; charset=utf-16be"
 	}
 	return ""
