@@ -1,0 +1,277 @@
+package conn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// framing is how a connection separates its messages.
+type framing uint8
+
+const (
+	framingUnknown framing = iota
+	framingHeader          // LSP: Content-Length: N, blank line, N bytes
+	framingLine            // one message a line
+)
+
+// framingError ends a connection: the next frame's start is not known.
+type framingError struct{ problem string }
+
+func (e *framingError) Error() string { return e.problem }
+
+const (
+	firstBuffer = 4 << 10   // an idle connection costs this
+	keptBuffer  = 256 << 10 // a larger buffer is given up after its frame
+	growthStep  = 64 << 10
+	maxEmptyRun = 100 // reads of 0 bytes in a row before the reader is called broken
+)
+
+// frameReader cuts the input into frames. Its buffer grows only as bytes
+// arrive, never by what a header announces.
+type frameReader struct {
+	r          io.Reader
+	framing    framing
+	limits     Limits
+	buf        []byte
+	start, end int // unread bytes are buf[start:end]
+	eof        error
+}
+
+// next returns the next frame, which is borrowed until the following call. It
+// returns a *framingError if the boundary is lost, io.EOF at a clean end,
+// io.ErrUnexpectedEOF inside a frame, else the error of the reader.
+func (f *frameReader) next() ([]byte, error) {
+	f.shrink()
+	if f.framing == framingUnknown {
+		if err := f.sniff(); err != nil {
+			return nil, err
+		}
+	}
+	if f.framing == framingHeader {
+		return f.nextHeader()
+	}
+	return f.nextLine()
+}
+
+func (f *frameReader) sniff() error {
+	if err := f.fill(1); err != nil {
+		return err
+	}
+	switch c := f.buf[f.start]; c {
+	case 'C', 'c':
+		f.framing = framingHeader
+	case '{', '[':
+		f.framing = framingLine
+	default:
+		f.framing = framingLine
+		return &framingError{fmt.Sprintf("the first byte is %q: want a Content-Length header, or a JSON message a line", c)}
+	}
+	return nil
+}
+
+// handOver gives up the buffer if it holds nothing but the last frame, which is
+// then not borrowed any more. It spares a large frame a copy.
+func (f *frameReader) handOver() bool {
+	if f.start != f.end {
+		return false
+	}
+	f.buf, f.start, f.end = nil, 0, 0
+	return true
+}
+
+// shrink gives a large buffer up once its frame is served.
+func (f *frameReader) shrink() {
+	if unread := f.end - f.start; cap(f.buf) > keptBuffer && unread <= firstBuffer {
+		small := make([]byte, firstBuffer)
+		copy(small, f.buf[f.start:f.end])
+		f.buf, f.start, f.end = small, 0, unread
+	}
+}
+
+// fill reads until n unread bytes are buffered. n is the size that the current
+// frame is known to need; room for all of it is not made in advance.
+func (f *frameReader) fill(n int) error {
+	for empty := 0; f.end-f.start < n; {
+		if f.eof != nil {
+			if f.end > f.start && f.eof == io.EOF {
+				return io.ErrUnexpectedEOF
+			}
+			return f.eof
+		}
+		f.room(n)
+		got, err := f.r.Read(f.buf[f.end:])
+		f.end += got
+		f.eof = err
+		if empty++; got > 0 {
+			empty = 0
+		} else if empty > maxEmptyRun {
+			f.eof = io.ErrNoProgress
+		}
+	}
+	return nil
+}
+
+// room makes place for at least one more byte behind end.
+func (f *frameReader) room(n int) {
+	if f.end < len(f.buf) {
+		return
+	}
+	unread := f.end - f.start
+	if f.start > 0 && unread <= len(f.buf)/2 {
+		copy(f.buf, f.buf[f.start:f.end])
+		f.start, f.end = 0, unread
+		return
+	}
+	size := max(2*len(f.buf), firstBuffer)
+	if n > growthStep {
+		size = max(size, growthStep)
+		size = max(min(size, n), unread+1)
+	}
+	grown := make([]byte, size)
+	copy(grown, f.buf[f.start:f.end])
+	f.buf, f.start, f.end = grown, 0, unread
+}
+
+// nextLine returns the next line that is not blank, without its terminator. A
+// last line without a terminator counts.
+func (f *frameReader) nextLine() ([]byte, error) {
+	for scanned := 0; ; {
+		unread := f.buf[f.start:f.end]
+		i := bytes.IndexByte(unread[scanned:], '\n')
+		line := unread
+		if i >= 0 {
+			line = unread[:scanned+i]
+		}
+		if len(line) > f.limits.Frame+1 || len(line) == f.limits.Frame+1 && line[len(line)-1] != '\r' {
+			return nil, &framingError{fmt.Sprintf("the line is longer than the limit of %d bytes", f.limits.Frame)}
+		}
+		if i < 0 {
+			scanned = len(unread)
+			err := f.fill(len(unread) + 1)
+			if err == nil {
+				continue
+			}
+			if err != io.ErrUnexpectedEOF {
+				return nil, err
+			}
+			i = 0
+			f.start = f.end
+		} else {
+			f.start += len(line) + 1
+		}
+		scanned = 0
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+		if f.start == f.end && f.eof != nil {
+			return nil, f.eof
+		}
+	}
+}
+
+func (f *frameReader) nextHeader() ([]byte, error) {
+	length, err := f.header()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.fill(length); err != nil {
+		return nil, err
+	}
+	body := f.buf[f.start : f.start+length]
+	f.start += length
+	return body, nil
+}
+
+// header consumes a header block and returns the length of the body.
+func (f *frameReader) header() (int, error) {
+	length := -1
+	for used := 0; ; {
+		line, err := f.headerLine(used)
+		if err != nil {
+			return 0, err
+		}
+		if used += len(line); len(bytes.TrimRight(line, "\r\n")) == 0 {
+			break
+		}
+		if length, err = headerField(string(line), length); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case length < 0:
+		return 0, &framingError{"the header has no Content-Length"}
+	case length == 0:
+		return 0, &framingError{"Content-Length is 0"}
+	case length > f.limits.Frame:
+		return 0, &framingError{fmt.Sprintf("Content-Length is over the limit of %d bytes", f.limits.Frame)}
+	}
+	return length, nil
+}
+
+// headerLine consumes one line with its terminator; used bytes of the block are
+// consumed already.
+func (f *frameReader) headerLine(used int) ([]byte, error) {
+	for scanned := 0; ; {
+		unread := f.buf[f.start:f.end]
+		if i := bytes.IndexByte(unread[scanned:], '\n'); i >= 0 {
+			line := unread[:scanned+i+1]
+			if used+len(line) > f.limits.Header {
+				return nil, f.headerTooLong()
+			}
+			f.start += len(line)
+			return line, nil
+		}
+		scanned = len(unread)
+		if used+scanned >= f.limits.Header {
+			return nil, f.headerTooLong()
+		}
+		if err := f.fill(scanned + 1); err != nil {
+			if used > 0 && errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+}
+
+func (f *frameReader) headerTooLong() error {
+	return &framingError{fmt.Sprintf("the header is longer than the limit of %d bytes", f.limits.Header)}
+}
+
+// headerField reads one field; length is the Content-Length so far, -1 for none.
+// A second one must agree: two parsers that pick different ones would see
+// different frames.
+func headerField(line string, length int) (int, error) {
+	name, value, found := strings.Cut(line, ":")
+	if !found {
+		return 0, &framingError{fmt.Sprintf("the header line %q has no colon", clip(strings.TrimSpace(line)))}
+	}
+	if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+		return length, nil
+	}
+	value = strings.TrimSpace(value)
+	n, err := strconv.ParseUint(value, 10, 31)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, &framingError{"Content-Length is out of range"}
+	}
+	if err != nil {
+		return 0, &framingError{fmt.Sprintf("Content-Length is %q: want a number of bytes", clip(value))}
+	}
+	if length >= 0 && length != int(n) {
+		return 0, &framingError{"two Content-Length fields contradict each other"}
+	}
+	return int(n), nil
+}
+
+// clip shortens what a message quotes of the peer's bytes.
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

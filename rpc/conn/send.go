@@ -1,0 +1,192 @@
+package conn
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"mapd/rpc/wire"
+)
+
+// outcome is what a call or a batch comes to.
+type outcome struct {
+	rawID []byte
+	reply Reply
+	err   *wire.Error // instead of reply
+	batch []outcome   // instead of both: the outcomes of its calls, not nil
+}
+
+const (
+	replyHead = `{"jsonrpc":"2.0","id":`
+	replyMid  = `,"result":`
+	replyTail = `}`
+)
+
+// frame frames body, which may come in parts. The parts are not copied.
+func (c *Conn) frame(withdraw func(), body ...[]byte) entry {
+	if framing(c.framing.Load()) != framingHeader {
+		for i := range body {
+			body[i] = oneLine(body[i])
+		}
+		return newEntry(withdraw, append(body, []byte{'\n'})...)
+	}
+	size := 0
+	for _, b := range body {
+		size += len(b)
+	}
+	head := strconv.AppendInt([]byte("Content-Length: "), int64(size), 10)
+	head = append(head, "\r\n\r\n"...)
+	return newEntry(withdraw, append([][]byte{head}, body...)...)
+}
+
+// oneLine takes the line breaks out of JSON that was not encoded compactly.
+// Outside of strings they are white space, and inside they are escaped.
+func oneLine(b []byte) []byte {
+	if bytes.IndexByte(b, '\n') < 0 {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte{'\n'}, []byte{' '})
+}
+
+// send queues the reply of a call, or of a batch, with what follows it.
+func (c *Conn) send(o outcome) {
+	replies := o.batch
+	if o.batch == nil {
+		replies = []outcome{o}
+	}
+	for i := range replies {
+		c.checkSize(&replies[i])
+	}
+	withdraw := func() {
+		for i := range replies {
+			replies[i].withdraw()
+		}
+	}
+	var body [][]byte
+	switch {
+	case o.batch == nil:
+		body = replies[0].encode()
+	case len(replies) == 0:
+		return // a batch of notifications has no reply
+	default:
+		body = [][]byte{encodeBatch(replies)}
+	}
+	for i := range replies {
+		if queued := replies[i].reply.Queued; queued != nil {
+			queued()
+		}
+	}
+	entries := []entry{c.frame(withdraw, body...)}
+	for i := range replies {
+		for _, n := range replies[i].reply.After {
+			entries = append(entries, c.notification(nil, n))
+		}
+	}
+	if c.out.put(entries...) != nil {
+		withdraw()
+	}
+}
+
+// checkSize turns a reply that no peer would accept into an error.
+func (c *Conn) checkSize(o *outcome) {
+	if size := len(o.reply.Result); size > c.limits.Frame {
+		o.refuse(wire.Errorf(wire.FileTooLarge, "the reply has %d bytes, the limit is %d: ask for less", size, c.limits.Frame))
+	}
+}
+
+// refuse drops a reply in favour of an error.
+func (o *outcome) refuse(err *wire.Error) {
+	o.withdraw()
+	o.reply, o.err = Reply{}, err
+}
+
+func (o *outcome) withdraw() {
+	if w := o.reply.Withdraw; w != nil {
+		w()
+	}
+}
+
+// encode returns the reply in parts, the result uncopied.
+func (o *outcome) encode() [][]byte {
+	id := o.rawID
+	if id == nil {
+		id = []byte("null")
+	}
+	head := make([]byte, 0, len(replyHead)+len(id)+len(replyMid)+len("null")+len(replyTail))
+	head = append(append(head, replyHead...), id...)
+	if o.err != nil {
+		return [][]byte{encodeError(append(head, `,"error":`...), o.err)}
+	}
+	head = append(head, replyMid...)
+	if o.reply.Result == nil {
+		return [][]byte{append(append(head, "null"...), replyTail...)}
+	}
+	return [][]byte{head, o.reply.Result, []byte(replyTail)}
+}
+
+func encodeBatch(replies []outcome) []byte {
+	size := 2
+	parts := make([][][]byte, len(replies))
+	for i := range replies {
+		parts[i] = replies[i].encode()
+		for _, b := range parts[i] {
+			size += len(b)
+		}
+		size++
+	}
+	out := append(make([]byte, 0, size), '[')
+	for i, part := range parts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		for _, b := range part {
+			out = append(out, b...)
+		}
+	}
+	return append(out, ']')
+}
+
+// encodeError appends the error object and the end of the reply.
+func encodeError(dst []byte, e *wire.Error) []byte {
+	object := struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data,omitempty"`
+	}{Code: e.Code.Number(), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
+	data, err := e.Data()
+	if err == nil && object.Code != 0 {
+		object.Data = data
+	} else {
+		object.Code = wire.Internal.Number()
+		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
+	}
+	encoded, err := json.Marshal(object)
+	if err != nil { // a number, a string and JSON that was just encoded
+		panic(err)
+	}
+	return append(append(dst, encoded...), replyTail...)
+}
+
+// reject answers a frame that is no request; rawID is nil if it has no id.
+func (c *Conn) reject(rawID []byte, code wire.Code, problem string) {
+	c.counters.malformed.Add(1)
+	c.log.Debug("rejected a message", "code", code, "why", problem)
+	c.sendError(rawID, wire.Errorf(code, "%s", problem))
+}
+
+func (c *Conn) sendError(rawID []byte, err *wire.Error) {
+	o := outcome{rawID: rawID, err: err}
+	// A queue that no longer accepts has ended the connection.
+	_ = c.out.put(c.frame(nil, o.encode()...))
+}
+
+func (c *Conn) notification(withdraw func(), n Notification) entry {
+	var params jsonrpc2.RawMessage
+	if n.Params != nil {
+		params = n.Params
+	}
+	return c.frame(withdraw, jsonrpc2.AppendNotification(nil, n.Method, params))
+}

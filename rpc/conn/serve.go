@@ -1,0 +1,205 @@
+package conn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"mapd/rpc/wire"
+)
+
+// cancelMethod is served here: it is about this connection's requests.
+const cancelMethod = "$/cancelRequest"
+
+// hangupAfter is how long a handler may hold the read loop before somebody else
+// looks whether the peer is still there.
+const hangupAfter = 50 * time.Millisecond
+
+// handle is the engine's handler. It runs on the read loop until it calls
+// jsonrpc2.Async; only up to there may it use the stream's current frame.
+func (s *stream) handle(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+	f, data := s.current, s.data
+	s.current, s.data = frame{}, nil
+	c := s.c
+	switch {
+	case f.batch:
+		return c.finish(ctx, outcome{batch: s.serveBatch(ctx, &f, data)})
+	case f.single.kind == kindNotification:
+		c.serveNotification(&f.single)
+		return nil, nil
+	default:
+		return c.finish(ctx, s.serveCall(ctx, &f.single, data))
+	}
+}
+
+// finish leaves o for Write and returns what the engine takes for the answer.
+func (c *Conn) finish(ctx context.Context, o outcome) (any, error) {
+	c.mu.Lock()
+	c.outcomes[ctx] = o
+	c.mu.Unlock()
+	if o.err != nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.Code(o.err.Code.Number()), o.err.Message)
+	}
+	return nil, nil
+}
+
+// serveCall answers one call that is not part of a batch.
+func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcome {
+	c := s.c
+	e.rawID = append([]byte(nil), e.rawID...)
+	method, failed := c.lookup(e)
+	if failed != nil {
+		return outcome{rawID: e.rawID, err: failed}
+	}
+	if method.Serial {
+		r, refused := c.admit(e, admission{})
+		if refused != nil {
+			return outcome{rawID: e.rawID, err: refused}
+		}
+		defer c.whileSerial()()
+		return c.run(r, method, e.params)
+	}
+	r, refused := c.admit(e, admission{slot: true, bytes: int64(len(data))})
+	if refused != nil {
+		return outcome{rawID: e.rawID, err: refused}
+	}
+	params := s.own(e.params, data)
+	jsonrpc2.Async(ctx)
+	return c.run(r, method, params)
+}
+
+// own returns params, which lie in the borrowed frame data, for keeps.
+func (s *stream) own(params, data []byte) []byte {
+	if params == nil {
+		return nil
+	}
+	if len(data) > keptBuffer && s.frames.handOver() {
+		return params
+	}
+	return append([]byte(nil), params...)
+}
+
+// lookup finds the method of a call.
+func (c *Conn) lookup(e *envelope) (Method, *wire.Error) {
+	c.mu.Lock()
+	refusal := c.refusal
+	c.mu.Unlock()
+	if refusal != nil {
+		return Method{}, refusal
+	}
+	if e.method == cancelMethod {
+		return Method{}, wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", cancelMethod)
+	}
+	method, failed := c.opt.Lookup(e.method)
+	if failed == nil && method.Notification {
+		failed = wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", e.method)
+	}
+	return method, failed
+}
+
+// run calls the handler of a registered call and releases the call.
+func (c *Conn) run(r *request, method Method, params []byte) outcome {
+	o := outcome{rawID: r.rawID}
+	var err error
+	if err = context.Cause(r); err == nil {
+		o.reply, err = c.call(r, method, params)
+	}
+	if err != nil {
+		o.err = c.wireError(r, err)
+		o.reply = Reply{}
+	}
+	c.release(r)
+	return o
+}
+
+// call runs a handler and turns a panic into an error.
+func (c *Conn) call(ctx context.Context, method Method, params []byte) (reply Reply, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.counters.panics.Add(1)
+			c.log.Error("a handler panicked", "panic", v, "stack", string(debug.Stack()))
+			reply, err = Reply{}, wire.Errorf(wire.Internal, "the daemon failed on this request: %v", v)
+		}
+	}()
+	return method.Serve(ctx, params)
+}
+
+// wireError maps the error of a handler.
+func (c *Conn) wireError(r *request, err error) *wire.Error {
+	var wired *wire.Error
+	if !errors.As(err, &wired) && c.opt.Error != nil {
+		wired = c.opt.Error(err)
+	}
+	if context.Cause(r) == ErrCancelled && (wired == nil || wired.Code == wire.Internal || errors.Is(err, context.Canceled) || err == ErrCancelled) {
+		return wire.Errorf(wire.Cancelled, "the request was cancelled by the client")
+	}
+	if wired == nil {
+		wired = wire.Errorf(wire.Internal, "%v", err)
+	}
+	return wired
+}
+
+// serveNotification runs on the read loop. Whatever goes wrong is logged only.
+func (c *Conn) serveNotification(e *envelope) {
+	if e.method == cancelMethod {
+		if err := c.serveCancel(e.params); err != nil {
+			c.log.Debug("ignored a notification", "method", e.method, "why", err)
+		}
+		return
+	}
+	method, failed := c.opt.Lookup(e.method)
+	if failed != nil {
+		c.log.Debug("ignored a notification", "method", e.method, "why", failed)
+		return
+	}
+	if !method.Notification {
+		// Nobody would see the answer: what it showed must not count as shown, and
+		// an edit must not go unreported.
+		c.log.Warn("ignored a request that has no id", "method", e.method)
+		return
+	}
+	defer c.whileSerial()()
+	if _, err := c.call(c.ctx, method, e.params); err != nil {
+		c.log.Warn("a notification failed", "method", e.method, "why", err)
+	}
+}
+
+// serveCancel ends the request that params name.
+func (c *Conn) serveCancel(params []byte) error {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return err
+	}
+	if len(p.ID) == 0 {
+		return errors.New("no id")
+	}
+	parser := parser{limits: c.limits}
+	key, problem := parser.id(p.ID)
+	if problem != "" {
+		return fmt.Errorf("%s", problem)
+	}
+	c.cancelRequest(key)
+	return nil
+}
+
+// whileSerial lets the connection notice a hang-up although the read loop is
+// busy. The returned function ends that.
+func (c *Conn) whileSerial() (done func()) {
+	if c.raw == nil {
+		return func() {}
+	}
+	stopped := make(chan func(), 1)
+	timer := time.AfterFunc(hangupAfter, func() { stopped <- c.watchHangup() })
+	return func() {
+		if !timer.Stop() {
+			(<-stopped)()
+		}
+	}
+}
