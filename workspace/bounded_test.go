@@ -38,15 +38,13 @@ func TestBoundedFileBytes(t *testing.T) {
 // A file that grows past the limit, or past its own size, while it is read.
 func TestBoundedGrowing(t *testing.T) {
 	const limit = 40_000
-	src := &faultySource{restamp: aged}
+	src := newFaulty()
+	src.restamp = aged
 	c, f, dir := openFolder(t, Options{source: src, Limits: Limits{FileBytes: limit}})
 	path := filepath.Join(dir, "f")
 	write(t, path, "start\n")
 	grow := 30_000
-	src.atRead = func(off int64) error {
-		if off == 0 {
-			return nil
-		}
+	src.afterRead = func(int64) error {
 		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -67,7 +65,8 @@ func TestBoundedGrowing(t *testing.T) {
 
 // Reads wait for the budget and hold it only while they read.
 func TestBoundedReadBytes(t *testing.T) {
-	src := &faultySource{restamp: aged}
+	src := newFaulty()
+	src.restamp = aged
 	c, f, dir := openFolder(t, Options{source: src, Limits: Limits{ReadBytes: 8192}})
 	write(t, filepath.Join(dir, "f"), strings.Repeat("x", 3000))
 	reading, release := make(chan struct{}), make(chan struct{})

@@ -24,9 +24,10 @@ type Cache struct {
 	ctx    context.Context // ends when Close starts
 	cancel context.CancelFunc
 
-	gate   sync.RWMutex // closed is only set with the write lock
-	closed bool
-	active sync.WaitGroup // calls between enter and leave
+	gate    sync.RWMutex // closed is only set with the write lock
+	closed  bool
+	active  sync.WaitGroup // calls between enter and leave
+	closing sync.Once      // guards the end of source
 }
 
 type counters struct {
@@ -56,7 +57,7 @@ func NewCache(opt Options) *Cache {
 		c.epoch = newEpoch()
 	}
 	if c.source == nil {
-		c.source = system{}
+		c.source = newSystem()
 	}
 	rand.Read(c.key[:])
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -75,6 +76,7 @@ func (c *Cache) Close() error {
 	c.cancel()
 	c.active.Wait()
 	c.outlines.close()
+	c.closing.Do(c.source.close)
 	return nil
 }
 

@@ -19,6 +19,10 @@ type Folders struct {
 // Folders resolves dirs, which must be absolute and name directories, to the
 // folders of a session. A folder named twice counts once.
 func (c *Cache) Folders(dirs ...string) (Folders, error) {
+	if err := c.enter(); err != nil {
+		return Folders{}, err
+	}
+	defer c.leave()
 	var f Folders
 	for _, dir := range dirs {
 		root, err := c.resolveFolder(dir)

@@ -246,7 +246,8 @@ func TestBoundedOutlines(t *testing.T) {
 // comes later is refused. No goroutine (TestMain) and no descriptor is left.
 func TestQuietClose(t *testing.T) {
 	descriptors := openDescriptors(t)
-	src := &faultySource{restamp: aged}
+	src := newFaulty()
+	src.restamp = aged
 	started := make(chan struct{}, 1)
 	x := &extractFunc{f: func(ctx context.Context, _ outline.Language, _ *hashline.Text) (*outline.Outline, error) {
 		started <- struct{}{}

@@ -157,10 +157,12 @@ func (c *Cache) fill(ctx context.Context, got *reading, file file, before stamp)
 		if err != nil {
 			return classify(err)
 		}
-		if m == 0 {
+		n += m
+		// Short of the buffer at the size that stat gave is the end of a regular
+		// file; the stamp afterwards tells if it is no longer.
+		if m == 0 || m < len(piece) && int64(n) == before.size {
 			break
 		}
-		n += m
 		if err := c.checkSize(int64(n)); err != nil {
 			return err
 		}

