@@ -70,7 +70,7 @@ func TestOneVersion(t *testing.T) {
 		s.mtime, s.ctime = now-now%int64(time.Second), now-now%int64(time.Second)
 		return s
 	}
-	for name, restamp := range map[string]func(stamp) stamp{"stamps": nil, "coarse stamps": coarse} {
+	for name, restamp := range map[string]func(stamp) stamp{"stamps": aged, "coarse stamps": coarse} {
 		t.Run(name, func(t *testing.T) {
 			src := newFaulty()
 			src.restamp = restamp
