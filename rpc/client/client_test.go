@@ -1,0 +1,166 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mapd/rpc/client"
+	"mapd/rpc/conn"
+	"mapd/rpc/socket"
+	"mapd/rpc/wire"
+)
+
+func TestMain(m *testing.M) {
+	if client.IsDaemon(os.Args) {
+		os.Exit(daemon(os.Getenv("MAPD_SOCKET")))
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("os.(*Process).pidfdWait"))
+}
+
+// daemon is a small daemon of the tests: it serves until a client asks it to
+// stop, or nobody is connected for a while.
+func daemon(path string) int {
+	if log := os.Getenv("MAPD_TEST_STARTS"); log != "" {
+		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return 1
+		}
+		fmt.Fprintln(f, os.Getpid())
+		f.Close()
+	}
+	if os.Getenv("MAPD_TEST_FAIL") != "" {
+		return 3
+	}
+	l, err := socket.Listen(path)
+	if err != nil {
+		return 1
+	}
+	time.AfterFunc(time.Minute, func() { os.Exit(4) })
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		l.Close()
+	}()
+	var serving sync.WaitGroup
+	for {
+		c, _, err := l.Accept(func(*net.UnixConn, error) {})
+		if err != nil {
+			break
+		}
+		served := conn.New(context.Background(), c, conn.Options{Lookup: daemonMethods(stop)})
+		serving.Go(func() { <-served.Done() })
+		go func() {
+			<-ctx.Done()
+			served.Finish(nil)
+		}()
+	}
+	serving.Wait()
+	return 0
+}
+
+func daemonMethods(stop func()) func(string) (conn.Method, *wire.Error) {
+	answer := func(f func() any) conn.Method {
+		return conn.Method{Serve: func(context.Context, []byte) (conn.Reply, error) {
+			encoded, err := json.Marshal(f())
+			return conn.Reply{Result: encoded}, err
+		}}
+	}
+	build := os.Getenv("MAPD_TEST_BUILD")
+	if build == "" {
+		build, _ = socket.Build()
+	}
+	methods := map[string]conn.Method{
+		"initialize": answer(func() any {
+			var r wire.InitializeResult
+			r.Capabilities.Experimental.Mapd.Build = build
+			return r
+		}),
+		wire.MethodStatus: answer(func() any { return wire.StatusResult{PID: os.Getpid()} }),
+		wire.MethodStop: {Serve: func(context.Context, []byte) (conn.Reply, error) {
+			return conn.Reply{Result: fmt.Appendf(nil, `{"pid":%d}`, os.Getpid()), Queued: stop}, nil
+		}},
+		wire.MethodRead: {Serve: func(_ context.Context, params []byte) (conn.Reply, error) {
+			return conn.Reply{}, wire.Errorf(wire.InvalidRange, "no such line").With("totalLines", 7)
+		}},
+		"wait": {Serve: func(ctx context.Context, _ []byte) (conn.Reply, error) {
+			<-ctx.Done()
+			return conn.Reply{}, ctx.Err()
+		}},
+		"echo": {Serve: func(_ context.Context, params []byte) (conn.Reply, error) {
+			return conn.Reply{Result: params, After: []conn.Notification{{Method: "echoed", Params: params}}}, nil
+		}},
+	}
+	return func(name string) (conn.Method, *wire.Error) {
+		m, ok := methods[name]
+		if !ok {
+			return m, wire.Errorf(wire.UnknownMethod, "no method %s", name)
+		}
+		return m, nil
+	}
+}
+
+// socketPath returns the path of a socket in a directory of the test, whose
+// daemon is ended with the test.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "mapd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s")
+	t.Cleanup(func() {
+		if pid, err := lockedPID(path); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		os.RemoveAll(dir)
+	})
+	return path
+}
+
+func lockedPID(path string) (int, error) {
+	b, err := os.ReadFile(path + ".lock")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(b)))
+}
+
+// session starts or joins the daemon on path.
+func session(t *testing.T, opt client.Options) *client.Client {
+	t.Helper()
+	c, err := client.Dial(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Initialize(t.Context(), wire.InitializeParams{}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDialStartsDaemon(t *testing.T) {
+	path := socketPath(t)
+	if _, err := client.Dial(t.Context(), client.Options{Socket: path}); !errors.Is(err, client.ErrNoDaemon) {
+		t.Fatalf("without Start: %v", err)
+	}
+	c := session(t, client.Options{Socket: path, Start: true})
+	status, err := c.Status(t.Context())
+	if err != nil || status.PID == 0 || status.PID == os.Getpid() {
+		t.Fatalf("status %+v, %v", status, err)
+	}
+}
