@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,7 +56,7 @@ func daemon(path string) int {
 	}()
 	var serving sync.WaitGroup
 	for {
-		c, _, err := l.Accept(func(*net.UnixConn, error) {})
+		c, _, err := l.Accept(func(error) {})
 		if err != nil {
 			break
 		}

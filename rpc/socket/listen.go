@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mapd/rpc/wire"
 )
 
 // ErrHeld is returned by Listen while another daemon holds the path.
@@ -168,18 +171,17 @@ func (l *Listener) Path() string { return l.path }
 // descriptors left. The peers wait in the backlog.
 const acceptPause = 50 * time.Millisecond
 
-// Accept returns the next peer that may come in. One that may not is reported
-// through refused, which may tell it why, and closed; so is, without a
-// connection, that there are no free descriptors, which Accept waits for. It
-// returns net.ErrClosed after Close.
-func (l *Listener) Accept(refused func(*net.UnixConn, error)) (*net.UnixConn, Peer, error) {
+// Accept returns the next peer that may come in. One that may not is told why in
+// one line and closed. That, and a lack of descriptors, which Accept waits for,
+// is reported through refused. It returns net.ErrClosed after Close.
+func (l *Listener) Accept(refused func(error)) (*net.UnixConn, Peer, error) {
 	for {
 		connection, err := l.listener.AcceptUnix()
 		if err != nil {
 			if !transient(err) {
 				return nil, Peer{}, err
 			}
-			refused(nil, err)
+			refused(err)
 			select {
 			case <-l.closed:
 				return nil, Peer{}, net.ErrClosed
@@ -191,8 +193,22 @@ func (l *Listener) Accept(refused func(*net.UnixConn, error)) (*net.UnixConn, Pe
 		if err == nil {
 			return connection, peer, nil
 		}
-		refused(connection, err)
+		tell(connection, err)
 		connection.Close()
+		refused(err)
+	}
+}
+
+// tell sends a peer the reason for its refusal. The line fits into the buffer of
+// a new socket, so this does not wait.
+func tell(connection *net.UnixConn, reason error) {
+	line, err := json.Marshal(struct {
+		Version string            `json:"jsonrpc"`
+		ID      *int              `json:"id"`
+		Error   *wire.ErrorObject `json:"error"`
+	}{"2.0", nil, wire.Errorf(wire.PermissionDenied, "%v", reason).Object()})
+	if err == nil && connection.SetWriteDeadline(time.Now().Add(acceptPause)) == nil {
+		_, _ = connection.Write(append(line, '\n'))
 	}
 }
 
