@@ -1,0 +1,348 @@
+package outline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mapd/hashline"
+	"mapd/outline/symbol"
+)
+
+// Match is the symbol that a path names.
+type Match struct {
+	Symbol  *symbol.Symbol
+	Path    string           // canonical: Lookup of it gives this symbol again
+	Parents []*symbol.Symbol // from the top level down
+}
+
+// Candidate is one of the symbols that a path could mean.
+type Candidate struct {
+	Name  string      `json:"name"` // a path that names it alone
+	Kind  symbol.Kind `json:"kind"`
+	Start int         `json:"start"`
+	End   int         `json:"end"`
+}
+
+// NotFoundError says that a path names no symbol.
+type NotFoundError struct {
+	Path    string
+	Nearest []string // paths of symbols with similar names, at most MaxNearest
+}
+
+// AmbiguousError says that a path names several symbols.
+type AmbiguousError struct {
+	Path       string
+	Candidates []Candidate // in line order, at most MaxCandidates
+	Total      int         // of all candidates
+}
+
+// Bounds of what an error of Lookup lists.
+const (
+	MaxNearest    = 5
+	MaxCandidates = 20
+)
+
+// maxPath is the longest path that is looked up, in bytes.
+const maxPath = 4 << 10
+
+func (e *NotFoundError) Error() string {
+	msg := "no symbol " + quoted(e.Path)
+	if len(e.Nearest) > 0 {
+		msg += "; the nearest are " + strings.Join(e.Nearest, ", ")
+	}
+	return msg
+}
+
+func (e *AmbiguousError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s names %d symbols; ask for one of ", quoted(e.Path), e.Total)
+	for i, c := range e.Candidates {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s (%s, %s)", c.Name, c.Kind, hashline.Range{Start: c.Start, End: c.End})
+	}
+	if more := e.Total - len(e.Candidates); more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
+}
+
+func quoted(path string) string { return strconv.Quote(shorten(path, 200)) }
+
+// Lookup returns the symbol that path names.
+//
+// A path is the names from a symbol down to one in it, with any of . :: # / ->
+// or " > " between them: "Class.method", "mod::fn", "Class#method",
+// "#Install > Linux", "a.b[3].c", "$.a". A name may contain separators itself;
+// a key can also be written ["x.y"]. Of siblings with the same name f[2] is the
+// second, and so is f#2, counted from 1 in line order; but where the symbol has
+// an element named [2], as arrays of data have, f[2] is that.
+//
+// The path is tried in this order, and the first step that finds something
+// decides; if it finds several symbols the error is an *AmbiguousError:
+//
+//  1. as the whole name of a symbol of the top level, such as "File.Close";
+//  2. from the top level down;
+//  3. as steps 1 and 2 from any symbol that is not local, where the first name
+//     may also lack qualifiers: "Close" for "File.Close";
+//  4. from any symbol;
+//  5. for headings also without regard to case and punctuation.
+//
+// If nothing is found the error is a *NotFoundError.
+func (o *Outline) Lookup(path string) (Match, error) {
+	if len(path) > maxPath {
+		return Match{}, &NotFoundError{Path: path}
+	}
+	paths := spellings(path)
+	for _, step := range []finder{
+		{whole: true},
+		{},
+		{whole: true, anywhere: true},
+		{anywhere: true, unqualified: true},
+		{anywhere: true, unqualified: true, locals: true},
+		{anywhere: true, unqualified: true, locals: true, loose: true},
+	} {
+		for _, p := range paths {
+			if step.whole && step.anywhere && unqualified(p) == "" {
+				continue // a plain name has no better claim than the end of a qualified one
+			}
+			f := step
+			f.find(o.Symbols, p)
+			switch {
+			case f.total == 1:
+				f.found[0].Path = o.pathTo(f.found[0])
+				return f.found[0], nil
+			case f.total > 1:
+				return Match{}, o.ambiguous(path, &f)
+			}
+		}
+	}
+	return Match{}, &NotFoundError{Path: path, Nearest: o.nearest(path)}
+}
+
+func (o *Outline) ambiguous(path string, f *finder) error {
+	e := &AmbiguousError{Path: path, Total: f.total}
+	for _, m := range f.found {
+		e.Candidates = append(e.Candidates, Candidate{Name: o.pathTo(m), Kind: m.Symbol.Kind, Start: m.Symbol.Start, End: m.Symbol.End})
+	}
+	return e
+}
+
+// spellings returns path, and what it may mean without the mark of a root or a
+// heading before it.
+func spellings(path string) []string {
+	list := []string{path}
+	add := func(p string) {
+		if p = strings.TrimSpace(p); p != "" && p != path {
+			list = append(list, p)
+		}
+	}
+	if p, ok := strings.CutPrefix(path, "$"); ok {
+		add(strings.TrimPrefix(p, "."))
+	}
+	switch {
+	case strings.HasPrefix(path, "#"):
+		add(strings.TrimLeft(path, "# "))
+	case strings.HasPrefix(path, "."), strings.HasPrefix(path, "/"):
+		add(path[1:])
+	case strings.HasPrefix(path, "::"):
+		add(path[2:])
+	}
+	return list
+}
+
+// finder collects the symbols that a path names.
+type finder struct {
+	whole       bool // the path is one name, without parents
+	anywhere    bool // the path may start at any symbol
+	unqualified bool // the first name may lack qualifiers
+	locals      bool // the path may start at a local symbol
+	loose       bool // headings match by their letters and digits alone
+
+	found   []Match // at most MaxCandidates
+	total   int
+	parents []*symbol.Symbol
+}
+
+// find tries path from the symbols of one level, and if anywhere from those
+// below.
+func (f *finder) find(symbols []symbol.Symbol, path string) {
+	f.level(symbols, path, true)
+	if !f.anywhere {
+		return
+	}
+	for i := range symbols {
+		if s := &symbols[i]; len(s.Children) > 0 {
+			f.parents = append(f.parents, s)
+			f.find(s.Children, path)
+			f.parents = f.parents[:len(f.parents)-1]
+		}
+	}
+}
+
+// level matches path against siblings. first says that the path starts here.
+func (f *finder) level(siblings []symbol.Symbol, path string, first bool) {
+	var same map[string]int // siblings so far, by name
+	for i := range siblings {
+		s := &siblings[i]
+		rest, ok := f.consume(s, path, first)
+		if !ok {
+			continue
+		}
+		if rest == "" {
+			if !first || !s.Local || f.locals || !f.anywhere {
+				f.add(s)
+			}
+			continue
+		}
+		f.below(s, rest)
+		if n, after, ok := index(rest); ok {
+			if same == nil {
+				same = map[string]int{}
+			}
+			if same[s.Name]++; same[s.Name] != n || hasElement(s, n) {
+				continue
+			}
+			if after == "" {
+				f.add(s)
+			} else {
+				f.below(s, after)
+			}
+		}
+	}
+}
+
+// below matches the rest of a path against the children of s.
+func (f *finder) below(s *symbol.Symbol, rest string) {
+	if f.whole || len(s.Children) == 0 {
+		return
+	}
+	f.parents = append(f.parents, s)
+	f.level(s.Children, strip(rest), false)
+	f.parents = f.parents[:len(f.parents)-1]
+}
+
+func (f *finder) add(s *symbol.Symbol) {
+	if f.total++; len(f.found) < MaxCandidates {
+		f.found = append(f.found, Match{Symbol: s, Parents: slices.Clone(f.parents)})
+	}
+}
+
+// consume returns what follows the name of s in path.
+func (f *finder) consume(s *symbol.Symbol, path string, first bool) (rest string, ok bool) {
+	if rest, ok := cutName(path, s.Name); ok {
+		return rest, true
+	}
+	if key, rest, ok := quotedKey(path); ok && key == s.Name {
+		return rest, true
+	}
+	if first && f.unqualified {
+		for name := unqualified(s.Name); name != ""; name = unqualified(name) {
+			if rest, ok := cutName(path, name); ok {
+				return rest, true
+			}
+		}
+	}
+	if f.loose && isHeading(s.Kind) {
+		head, rest, _ := strings.Cut(path, " > ")
+		if key := letters(s.Name); key != "" && key == letters(head) {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+func isHeading(k symbol.Kind) bool { return k == symbol.Heading || k == symbol.Section }
+
+// cutName cuts name off the start of path, if a name can end there.
+func cutName(path, name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, name)
+	if !ok || name == "" {
+		return "", false
+	}
+	return rest, rest == "" || rest[0] == '[' || strip(rest) != rest || name[len(name)-1] == ']'
+}
+
+var separators = []string{"::", "->", " > ", ".", "#", "/", ":", ">", "\\"}
+
+// strip drops the separator that starts rest.
+func strip(rest string) string {
+	for _, sep := range separators {
+		if after, ok := strings.CutPrefix(rest, sep); ok && after != "" {
+			return after
+		}
+	}
+	return rest
+}
+
+// unqualified drops the first qualifier of a name, "" if it has none.
+func unqualified(name string) string {
+	i := strings.IndexAny(name, ".:#")
+	if i < 0 || i+1 == len(name) {
+		return ""
+	}
+	return strings.TrimLeft(name[i:], ".:#")
+}
+
+// quotedKey reads ["key"] or ['key'] off the start of path.
+func quotedKey(path string) (key, rest string, ok bool) {
+	if len(path) < 4 || path[0] != '[' || path[1] != '"' && path[1] != '\'' {
+		return "", "", false
+	}
+	end := strings.Index(path, path[1:2]+"]")
+	for end >= 2 && path[end-1] == '\\' {
+		next := strings.Index(path[end+1:], path[1:2]+"]")
+		if next < 0 {
+			return "", "", false
+		}
+		end += 1 + next
+	}
+	if end < 2 {
+		return "", "", false
+	}
+	key = path[2:end]
+	if unquoted, err := strconv.Unquote(`"` + key + `"`); err == nil && path[1] == '"' {
+		key = unquoted
+	}
+	return key, path[end+2:], true
+}
+
+// index reads the number of an overload, [2] or #2, off the start of rest.
+func index(rest string) (n int, after string, ok bool) {
+	digits := ""
+	switch {
+	case strings.HasPrefix(rest, "["):
+		digits, after, ok = strings.Cut(rest[1:], "]")
+	case strings.HasPrefix(rest, "#"):
+		digits, ok = rest[1:], true
+		if i := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+			digits, after = digits[:i], digits[i:]
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	return n, after, ok && err == nil && n > 0
+}
+
+func hasElement(s *symbol.Symbol, n int) bool {
+	name := "[" + strconv.Itoa(n) + "]"
+	for i := range s.Children {
+		if s.Children[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// letters returns the letters and digits of s in lower case, as links to
+// headings keep them.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !wordRune(r) || r == '_' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+}
