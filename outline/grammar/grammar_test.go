@@ -1,0 +1,126 @@
+package grammar
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mapd/outline/symbol"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// dump prints an outline as the golden files hold it, one symbol a line:
+//
+//	kind name [start-end] @name line ^lead [modifiers] +exported ~local | signature | documentation
+func dump(list symbol.List) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, list.Source, list.Why)
+	for _, im := range list.Imports {
+		fmt.Fprintf(&b, "import %s [%d-%d]\n", im.Path, im.Start, im.End)
+	}
+	symbol.Walk(list.Symbols, func(s *symbol.Symbol, depth int) bool {
+		fmt.Fprintf(&b, "%s%s %s [%d-%d]", strings.Repeat("  ", depth), s.Kind, s.Name, s.Start, s.End)
+		if s.NameLine != s.Start {
+			fmt.Fprintf(&b, " @%d", s.NameLine)
+		}
+		if s.Lead > 0 {
+			fmt.Fprintf(&b, " ^%d", s.Lead)
+		}
+		if len(s.Modifiers) > 0 {
+			fmt.Fprintf(&b, " %v", s.Modifiers)
+		}
+		if s.Exported {
+			b.WriteString(" +")
+		}
+		if s.Local {
+			b.WriteString(" ~")
+		}
+		fmt.Fprintf(&b, " | %s", s.Signature)
+		if s.Docstring != "" {
+			fmt.Fprintf(&b, " | %s", s.Docstring)
+		}
+		b.WriteByte('\n')
+		return true
+	})
+	return b.String()
+}
+
+// TestGolden compares the outline of testdata/<language>.<suffix> with the file
+// of the same name and .outline.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".outline") {
+			continue
+		}
+		language, _, _ := strings.Cut(filepath.Base(file), ".")
+		language, _, _ = strings.Cut(language, "_")
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := Outline(language, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkShape(t, src, list)
+			got := dump(list)
+			golden := file + ".outline"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("outline of %s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// checkShape checks what every outline promises.
+func checkShape(t *testing.T, src []byte, list symbol.List) {
+	t.Helper()
+	lines := bytes.Count(src, []byte("\n")) + 1
+	var check func(symbols []symbol.Symbol, first, last int)
+	check = func(symbols []symbol.Symbol, first, last int) {
+		for _, s := range symbols {
+			if s.Name == "" || s.Kind == "" {
+				t.Errorf("a symbol without name or kind: %+v", s)
+			}
+			if s.Start < first || s.End < s.Start || s.End > last {
+				t.Errorf("%s %s: lines %d to %d, not within %d to %d", s.Kind, s.Name, s.Start, s.End, first, last)
+			}
+			if s.NameLine != 0 && (s.NameLine < s.FirstLine() || s.NameLine > s.End) {
+				t.Errorf("%s %s: name on line %d, not within %d to %d", s.Kind, s.Name, s.NameLine, s.Start, s.End)
+			}
+			first = s.Start
+			check(s.Children, s.Start, s.End)
+		}
+	}
+	check(list.Symbols, 1, lines)
+}
+
+// TestTables resolves every table against its grammar.
+func TestTables(t *testing.T) {
+	for _, name := range Names() {
+		if _, err := lookup(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
