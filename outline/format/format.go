@@ -1,0 +1,40 @@
+package format
+
+import (
+	"context"
+
+	"mapd/hashline"
+	"mapd/outline/symbol"
+)
+
+// A scanner adds the symbols of one document to d.
+type scanner func(d *doc)
+
+// scanners holds one scanner for each language by its name.
+var scanners = map[string]scanner{
+	"json":     scanJSON,
+	"jsonc":    scanJSON,
+	"markdown": scanMarkdown,
+	"mdx":      scanMDX,
+}
+
+// Supports reports whether Scan knows the language.
+func Supports(lang string) bool { return scanners[lang] != nil }
+
+// Scan returns the symbols of text in the language. Its error is that of ctx,
+// and nothing else is an error: a broken document gives a list whose Source and
+// Why say so, and an unknown language an empty one of source symbol.None.
+func Scan(ctx context.Context, lang string, text *hashline.Text) (symbol.List, error) {
+	scan := scanners[lang]
+	if scan == nil {
+		return symbol.List{Source: symbol.None, Why: symbol.Unsupported}, ctx.Err()
+	}
+	d := newDoc(ctx, text)
+	if text.Lines() > 0 && !d.stopped() {
+		scan(d)
+	}
+	if err := ctx.Err(); err != nil {
+		return symbol.List{}, err
+	}
+	return d.list(), nil
+}

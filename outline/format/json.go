@@ -1,0 +1,263 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mapd/outline/symbol"
+)
+
+// maxJSONDepth is the nesting at which jsontext gives up.
+const maxJSONDepth = 10_000
+
+// scanJSON handles JSON and JSON with comments. What strict JSON refuses is
+// tried once more with comments and trailing commas blanked out, which changes
+// no offset.
+func scanJSON(d *doc) {
+	body := d.src[d.bom:]
+	err := jsonDocument(d, body, d.bom)
+	if err == nil || d.ended {
+		return
+	}
+	if plain, changed := blankComments(body); changed {
+		d.tree = newTree(len(d.src))
+		d.lines.line = 1
+		err = jsonDocument(d, plain, d.bom)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errManyValues):
+		d.tree = newTree(len(d.src))
+	case errors.Is(err, errTooDeep):
+		d.source, d.why = symbol.Segments, symbol.TooLarge
+	default:
+		d.broken(symbol.Segments)
+	}
+}
+
+var (
+	errManyValues = errors.New("more than one value")
+	errTooDeep    = errors.New("nested too deeply")
+	errStopped    = errors.New("stopped")
+)
+
+// jsonDocument adds the symbols of the one value in body, which starts at the
+// offset base of the file. On an error the symbols before it are there.
+func jsonDocument(d *doc, body []byte, base int) error {
+	w := newJSONWalk(d, body, base)
+	err := w.root()
+	if err == nil {
+		err = w.trailing()
+	}
+	if err != nil {
+		w.abandon(err)
+	}
+	return err
+}
+
+// jsonWalk adds symbols while it reads tokens. Its stack is the heap's: deep
+// documents cannot exhaust a goroutine's.
+type jsonWalk struct {
+	d    *doc
+	body []byte
+	base int // offset of body in the file
+	dec  *jsontext.Decoder
+	open []jsonFrame
+	keys keyPool
+}
+
+// jsonFrame is an object or array that has been entered.
+type jsonFrame struct {
+	array  bool
+	symbol bool // it has a symbol of its own in the tree
+	n      int  // keys or elements so far
+	kinds  kindSet
+}
+
+func newJSONWalk(d *doc, body []byte, base int) *jsonWalk {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &jsonWalk{d: d, body: body, base: base, dec: dec}
+}
+
+// root reads one value and all below it. It has no symbol itself: its keys or
+// elements become children of the open symbol.
+func (w *jsonWalk) root() error {
+	if err := w.enter(child{}); err != nil {
+		return err
+	}
+	for len(w.open) > 0 {
+		if w.d.stopped() {
+			return errStopped
+		}
+		if err := w.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step reads the next member, element or closing bracket of the innermost
+// container.
+func (w *jsonWalk) step() error {
+	top := &w.open[len(w.open)-1]
+	kind := w.dec.PeekKind()
+	switch {
+	case kind == ']' || kind == '}':
+		return w.leave()
+	case top.array:
+		top.n++
+		top.kinds.add(kind)
+		return w.element(kind, top.n-1)
+	default:
+		top.n++
+		return w.member()
+	}
+}
+
+// child is a value about to be read, and the symbol that it is to have.
+type child struct {
+	name string
+	kind symbol.Kind // "" for no symbol
+	at   int         // where the symbol starts; negative: where the value does
+}
+
+func (w *jsonWalk) member() error {
+	raw, err := w.dec.ReadValue()
+	if err != nil {
+		return w.fail(err)
+	}
+	at := w.base + int(w.dec.InputOffset()) - len(raw)
+	if w.d.tree.full() {
+		return w.skip(at, "key")
+	}
+	c := child{w.keys.name(raw), symbol.Key, at}
+	err = w.enter(c)
+	if err != nil { // the key stands before the error
+		line := w.d.lines.at(at)
+		w.d.tree.leaf(symbol.Symbol{Name: c.name, Kind: c.kind, Start: line, End: line, NameLine: line})
+	}
+	return err
+}
+
+func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
+	if kind != '{' && kind != '[' {
+		_, err := w.dec.ReadValue()
+		return w.fail(err)
+	}
+	if i >= MaxElements || w.d.tree.full() {
+		return w.skip(-1, "element")
+	}
+	c := child{"[" + strconv.Itoa(i) + "]", symbol.Object, -1}
+	if kind == '[' {
+		c.kind = symbol.Array
+	}
+	return w.enter(c)
+}
+
+// enter reads a scalar, or the opening bracket of a container.
+func (w *jsonWalk) enter(c child) error {
+	kind := w.dec.PeekKind()
+	if kind != '{' && kind != '[' {
+		return w.scalar(c, kind)
+	}
+	if _, err := w.dec.ReadToken(); err != nil {
+		return w.fail(err)
+	}
+	if c.kind != "" {
+		if c.at < 0 {
+			c.at = w.base + int(w.dec.InputOffset()) - 1
+		}
+		line := w.d.lines.at(c.at)
+		w.d.tree.begin(symbol.Symbol{Name: c.name, Kind: c.kind, Start: line, End: line, NameLine: line})
+	}
+	w.open = append(w.open, jsonFrame{array: kind == '[', symbol: c.kind != ""})
+	return nil
+}
+
+func (w *jsonWalk) scalar(c child, kind jsontext.Kind) error {
+	raw, err := w.dec.ReadValue()
+	if err != nil || c.kind == "" {
+		return w.fail(err)
+	}
+	line := w.d.lines.at(c.at)
+	w.d.tree.leaf(symbol.Symbol{
+		Name: c.name, Kind: c.kind, Start: line, NameLine: line,
+		End: w.d.lines.at(w.base + int(w.dec.InputOffset()) - 1), Signature: scalarSignature(kind, raw),
+	})
+	return nil
+}
+
+// leave reads the closing bracket of the innermost container.
+func (w *jsonWalk) leave() error {
+	if _, err := w.dec.ReadToken(); err != nil {
+		return w.fail(err)
+	}
+	w.close(w.base + int(w.dec.InputOffset()) - 1)
+	return nil
+}
+
+func (w *jsonWalk) close(last int) {
+	top := w.open[len(w.open)-1]
+	w.open = w.open[:len(w.open)-1]
+	if !top.symbol {
+		return
+	}
+	if s := w.d.tree.current(); s != nil {
+		s.Signature = top.signature()
+	}
+	w.d.tree.end(w.d.lines.at(last))
+}
+
+// skip passes over one value for which there is no room. at is where its key
+// starts, negative for an element.
+func (w *jsonWalk) skip(at int, noun string) error {
+	raw, err := w.dec.ReadValue()
+	if err != nil {
+		return w.fail(err)
+	}
+	if len(w.open) > w.d.tree.levels {
+		return nil // too deep to be missed
+	}
+	end := w.base + int(w.dec.InputOffset())
+	if at < 0 {
+		at = end - len(raw)
+	}
+	w.d.tree.omit(w.d.lines.at(at), w.d.lines.at(end-1), noun)
+	return nil
+}
+
+// trailing checks that nothing but space follows the value.
+func (w *jsonWalk) trailing() error {
+	switch _, err := w.dec.ReadToken(); {
+	case err == io.EOF:
+		return nil
+	case err == nil:
+		return errManyValues
+	default:
+		return err
+	}
+}
+
+func (w *jsonWalk) fail(err error) error {
+	if err != nil && w.dec.StackDepth() >= maxJSONDepth {
+		return errTooDeep
+	}
+	return err
+}
+
+// abandon closes what is open where the error stands.
+func (w *jsonWalk) abandon(err error) {
+	at := w.base + max(int(w.dec.InputOffset())-1, 0)
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		at = max(at, w.base+min(int(syntax.ByteOffset), len(w.body)-1))
+	}
+	for len(w.open) > 0 {
+		w.close(at)
+	}
+}
