@@ -67,9 +67,18 @@ type ServerInfo struct {
 
 // ServerCapabilities are what the daemon answers.
 type ServerCapabilities struct {
-	PositionEncoding       string       `json:"positionEncoding"`
-	DocumentSymbolProvider bool         `json:"documentSymbolProvider,omitzero"`
-	Experimental           Experimental `json:"experimental"`
+	PositionEncoding       string                `json:"positionEncoding"`
+	DocumentSymbolProvider bool                  `json:"documentSymbolProvider,omitzero"`
+	Workspace              WorkspaceCapabilities `json:"workspace"`
+	Experimental           Experimental          `json:"experimental"`
+}
+
+// WorkspaceCapabilities say that folders may change during a session.
+type WorkspaceCapabilities struct {
+	WorkspaceFolders struct {
+		Supported           bool `json:"supported"`
+		ChangeNotifications bool `json:"changeNotifications"`
+	} `json:"workspaceFolders"`
 }
 
 // Experimental holds mapd's own capabilities.

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mapd/outline"
+	"mapd/outline/sandbox"
+	"mapd/rpc"
+	"mapd/rpc/socket"
+	"mapd/workspace"
+)
+
+// goneCheck is how often the daemon looks whether its socket is still there.
+const goneCheck = time.Second
+
+// runDaemon is the daemon that a client started: it has no terminal and logs to
+// a file.
+func runDaemon(ctx context.Context, getenv func(string) string) int {
+	log := slog.New(slog.DiscardHandler)
+	if file, err := openLog(getenv); err == nil {
+		defer file.Close()
+		log = newLogger(file, getenv)
+	}
+	err := serveSocket(ctx, getenv, log, func(string) {})
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, socket.ErrHeld): // another client's daemon was first
+		log.Debug("not needed", "err", err)
+		return exitOK
+	default:
+		log.Error("daemon failed", "err", err)
+		return exitFailed
+	}
+}
+
+// serveSocket answers on the user's socket until it is stopped, idle, told by a
+// signal, or its socket is gone.
+func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logger, ready func(path string)) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	path, err := socket.Path(getenv)
+	if err != nil {
+		return err
+	}
+	server, end, err := newServer(getenv, log, path)
+	if err != nil {
+		return err
+	}
+	defer end()
+	listener, err := socket.Listen(path)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+
+	watch, unwatch := context.WithCancel(ctx)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if listener.Gone(watch, goneCheck) == nil {
+			log.Warn("ending: the socket is gone", "socket", path)
+			server.Stop()
+		}
+	}()
+	defer func() { unwatch(); <-gone }()
+
+	log.Info("ready", "socket", path, "pid", os.Getpid())
+	ready(path)
+	accept := func() (io.ReadWriteCloser, rpc.Peer, error) {
+		c, peer, err := listener.Accept(func(err error) { log.Warn("connection refused", "err", err) })
+		if err != nil {
+			return nil, rpc.Peer{}, err
+		}
+		return c, rpc.Peer{PID: peer.PID}, nil
+	}
+	err = server.Serve(ctx, accept, func() { listener.Close() })
+	log.Info("ended", "err", err)
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// newServer wires the rooms. end closes them, after the server has ended.
+func newServer(getenv func(string) string, log *slog.Logger, path string) (server *rpc.Server, end func(), err error) {
+	limits, err := rpc.LimitsFromEnv(getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	if getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limits.Memory)
+	}
+	roots, err := allowedRoots(getenv("MAPD_ROOTS"))
+	if err != nil {
+		return nil, nil, err
+	}
+	build, err := socket.Build()
+	if err != nil {
+		return nil, nil, err
+	}
+	workers := sandbox.NewPool(limits.Outline.Sandbox())
+	outlines := outline.New(outline.Options{Limits: limits.Outline, Pool: workers, Log: log})
+	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines})
+	server = rpc.NewServer(rpc.Options{
+		Limits: limits, Cache: cache, Version: version(), Build: build,
+		Socket: path, Roots: roots, Log: log,
+	})
+	return server, func() {
+		if err := errors.Join(cache.Close(), workers.Close()); err != nil {
+			log.Error("close", "err", err)
+		}
+	}, nil
+}
+
+// allowedRoots resolves the folders of MAPD_ROOTS, a list like PATH.
+func allowedRoots(list string) ([]string, error) {
+	var out []string
+	for _, dir := range filepath.SplitList(list) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || !filepath.IsAbs(real) {
+			return nil, fmt.Errorf("MAPD_ROOTS: %q is no absolute path of a directory", dir)
+		}
+		out = append(out, real)
+	}
+	return out, nil
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var stdio bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon in the foreground",
+		Long: "Run the daemon in the foreground. It prints \"ready SOCKET\" once it accepts connections.\n" +
+			"With --stdio it answers one client on stdin and stdout, with no socket and shared with nobody.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log := newLogger(a.stderr, a.getenv)
+			if stdio {
+				return a.serveStdio(cmd.Context(), log)
+			}
+			err := serveSocket(cmd.Context(), a.getenv, log, func(path string) { fmt.Fprintf(a.stdout, "ready %s\n", path) })
+			if errors.Is(err, socket.ErrHeld) {
+				return fmt.Errorf("%w; 'mapd status' shows it, 'mapd stop' ends it", err)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "answer one client on stdin and stdout")
+	return cmd
+}
+
+// serveStdio is a private daemon for the client at the other end of stdin and
+// stdout. It ends with that client.
+func (a *app) serveStdio(ctx context.Context, log *slog.Logger) error {
+	server, end, err := newServer(a.getenv, log, "")
+	if err != nil {
+		return err
+	}
+	defer end()
+	return server.ServeConn(ctx, a.stdio(), rpc.Peer{})
+}
+
+// version is the version of the program as the go command recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version and the build",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			build, err := socket.Build()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]string{"version": version(), "build": build})
+			}
+			_, err = fmt.Fprintf(a.stdout, "mapd %s build %s\n", version(), build)
+			return err
+		},
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"mapd/rpc/client"
+	"mapd/rpc/wire"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the running daemon: sessions, workspaces, memory",
+		Long:  "Show the running daemon: sessions, workspaces, memory; with --json all limits too.\nIt never starts one: without a daemon it fails.",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.connect(cmd.Context(), false, nil)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			result, err := c.CallRaw(cmd.Context(), wire.MethodStatus, struct{}{})
+			if err != nil {
+				return callError(err)
+			}
+			if a.json {
+				_, err = fmt.Fprintf(a.stdout, "%s\n", result)
+				return err
+			}
+			return printStatus(a.stdout, result)
+		},
+	}
+}
+
+func printStatus(w io.Writer, result []byte) error {
+	var s wire.StatusResult
+	if err := json.Unmarshal(result, &s); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "mapd %s build %s\npid %d, up %v, socket %s\n", s.Version, s.Build, s.PID,
+		time.Duration(s.UptimeSeconds)*time.Second, s.Socket)
+	fmt.Fprintf(w, "memory: heap %s, history %s, outlines %s\n",
+		mebibytes(s.Memory["heap"]), mebibytes(s.Memory["history"]), mebibytes(s.Memory["outlines"]))
+	for _, session := range s.Sessions {
+		fmt.Fprintf(w, "session %s %s%s: %d requests, %d in flight, folders %q\n",
+			session.ID, session.Client, named(session.Name), session.Requests, session.InFlight, session.Folders)
+	}
+	for _, ws := range s.Workspaces {
+		why := ""
+		if ws.Why != "" {
+			why = " (" + ws.Why + ")"
+		}
+		fmt.Fprintf(w, "workspace %q: %s%s\n", ws.Root, ws.State, why)
+	}
+	return nil
+}
+
+func named(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %q", name)
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+func (a *app) stopCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "End the running daemon and wait until it is gone",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.connect(cmd.Context(), false, nil)
+			if errors.Is(err, client.ErrNoDaemon) {
+				fmt.Fprintln(a.stderr, "mapd: no daemon is running")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return a.stop(cmd.Context(), c)
+		},
+	}
+}
+
+// stop asks the daemon to end and waits until its process is gone.
+func (a *app) stop(ctx context.Context, c *client.Client) error {
+	var status wire.StatusResult
+	if err := c.Call(ctx, wire.MethodStatus, struct{}{}, &status); err != nil {
+		return callError(err)
+	}
+	ended, err := watchProcess(ctx, status.PID)
+	if err != nil {
+		return err
+	}
+	var result wire.StopResult
+	if err := c.Call(ctx, wire.MethodStop, struct{}{}, &result); err != nil {
+		return callError(err)
+	}
+	if err := ended(); err != nil {
+		return fmt.Errorf("wait for the end of the daemon, pid %d: %w", result.PID, err)
+	}
+	if a.json {
+		return a.printJSON(result)
+	}
+	fmt.Fprintf(a.stderr, "mapd: daemon %d has ended\n", result.PID)
+	return nil
+}
+
+// callError turns an error reply into what the command reports: invalid
+// parameters are wrong usage.
+func callError(err error) error {
+	if errors.Is(err, wire.Errorf(wire.InvalidParams, "")) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// printJSON prints one object on one line.
+func (a *app) printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n", b)
+	return err
+}

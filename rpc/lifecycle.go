@@ -1,0 +1,189 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+)
+
+// ledgerOwner is the part of a named session that outlives its connection.
+type ledgerOwner struct {
+	id       string    // of the session that last had it
+	peer     *peer     // the connection that has it, nil while detached
+	detached time.Time // since when, if peer is nil
+}
+
+// initialize gives the peer its session.
+func initialize(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
+	if session, _ := p.attached(); session != nil {
+		return conn.Reply{}, wire.Errorf(wire.InvalidRequest, "this connection is initialized already")
+	}
+	var decoded wire.InitializeParams
+	if err := decodeLSP("initialize", params, &decoded); err != nil {
+		return conn.Reply{}, err
+	}
+	session, err := p.server.newSession(decoded, p.who)
+	if err != nil {
+		return conn.Reply{}, err
+	}
+	if err := p.server.attach(p, session); err != nil {
+		return conn.Reply{}, err
+	}
+	result := wire.InitializeResult{
+		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
+		Capabilities: wire.ServerCapabilities{
+			PositionEncoding:       session.encoding,
+			DocumentSymbolProvider: true,
+			Experimental: wire.Experimental{Mapd: wire.MapdCapabilities{
+				Protocol: wire.Protocol, Build: p.server.opt.Build, Methods: methodNames(),
+			}},
+		},
+	}
+	result.Capabilities.Workspace.WorkspaceFolders.Supported = true
+	result.Capabilities.Workspace.WorkspaceFolders.ChangeNotifications = true
+	encoded, err := encode(result)
+	return conn.Reply{Result: encoded}, err
+}
+
+// attach registers a session with its connection. A named session that another
+// connection has is taken over: that one is told and closed.
+func (s *Server) attach(p *peer, session *Session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if session.name != "" {
+		if err := s.claimLocked(p, session.name); err != nil {
+			return err
+		}
+	}
+	s.sessions++
+	session.id = fmt.Sprintf("s%d", s.sessions)
+	if owner := s.named[session.name]; session.name != "" {
+		owner.id = session.id
+	}
+	p.mu.Lock()
+	p.session = session
+	p.mu.Unlock()
+	return nil
+}
+
+// claimLocked makes p the connection of the named session.
+func (s *Server) claimLocked(p *peer, name string) error {
+	s.expireLocked()
+	owner := s.named[name]
+	switch {
+	case owner == nil && len(s.named) >= s.opt.Limits.Sessions && !s.evictLocked():
+		return wire.Errorf(wire.ServerBusy, "there are %d named sessions, all in use; end one of them", len(s.named))
+	case owner == nil:
+		owner = &ledgerOwner{}
+		s.named[name] = owner
+	case owner.peer != nil:
+		owner.peer.connection().Finish(wire.Errorf(wire.SessionTaken, "session %q was taken over by a newer connection", name))
+	}
+	owner.peer = p
+	return nil
+}
+
+// detachLocked leaves a named session without a connection, unless a newer one
+// has taken it.
+func (s *Server) detachLocked(p *peer) {
+	session, _ := p.attached()
+	if session == nil || session.name == "" {
+		return
+	}
+	if owner := s.named[session.name]; owner != nil && owner.peer == p {
+		owner.peer, owner.detached = nil, time.Now()
+	}
+}
+
+// expireLocked drops the named sessions that were detached for too long.
+func (s *Server) expireLocked() {
+	for name, owner := range s.named {
+		if owner.peer == nil && time.Since(owner.detached) > s.opt.Limits.SessionKept {
+			delete(s.named, name)
+		}
+	}
+}
+
+// evictLocked drops the named session that was detached first, if there is a
+// detached one.
+func (s *Server) evictLocked() bool {
+	oldest := ""
+	for name, owner := range s.named {
+		if owner.peer == nil && (oldest == "" || owner.detached.Before(s.named[oldest].detached)) {
+			oldest = name
+		}
+	}
+	delete(s.named, oldest)
+	return oldest != ""
+}
+
+// shutdown ends the session, not the daemon.
+func shutdown(_ context.Context, p *peer, _ []byte) (conn.Reply, error) {
+	p.mu.Lock()
+	p.down = true
+	p.mu.Unlock()
+	return conn.Reply{Result: []byte("null")}, nil
+}
+
+// exit closes the connection once its replies have left.
+func exit(_ context.Context, p *peer, _ []byte) (conn.Reply, error) {
+	p.connection().Finish(nil)
+	return conn.Reply{}, nil
+}
+
+// stop ends the daemon: its reply leaves, then the drain begins.
+func stop(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
+	if err := decodeStrict(wire.MethodStop, params, &struct{}{}); err != nil {
+		return conn.Reply{}, err
+	}
+	encoded, err := encode(wire.StopResult{PID: os.Getpid()})
+	return conn.Reply{Result: encoded, Queued: p.server.Stop}, err
+}
+
+// folderChange is LSP's DidChangeWorkspaceFoldersParams.
+type folderChange struct {
+	Event struct {
+		Added   []wire.WorkspaceFolder `json:"added"`
+		Removed []wire.WorkspaceFolder `json:"removed"`
+	} `json:"event"`
+}
+
+// changeFolders removes and adds folders of the session. The first folder stays
+// the first, as paths are relative to it, unless it is removed itself.
+func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
+	session, _ := p.attached()
+	var change folderChange
+	if err := decodeLSP("workspace/didChangeWorkspaceFolders", params, &change); err != nil {
+		return conn.Reply{}, err
+	}
+	removed := map[string]bool{}
+	for _, f := range change.Event.Removed {
+		one, err := p.server.folders([]string{f.URI})
+		if err != nil { // a folder that is gone is known by its name
+			if path, perr := uriPath(f.URI); perr == nil {
+				removed[path] = true
+			}
+			continue
+		}
+		removed[one.Roots()[0]] = true
+	}
+	var uris []string
+	for _, root := range session.folders.Load().Roots() {
+		if !removed[root] {
+			uris = append(uris, fileURI(root))
+		}
+	}
+	for _, f := range change.Event.Added {
+		uris = append(uris, f.URI)
+	}
+	folders, err := p.server.folders(uris)
+	if err != nil {
+		return conn.Reply{}, err
+	}
+	session.folders.Store(&folders)
+	return conn.Reply{}, nil
+}

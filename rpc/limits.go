@@ -1,0 +1,124 @@
+package rpc
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"mapd/outline"
+	"mapd/rpc/conn"
+	"mapd/workspace"
+)
+
+// Limits are all limits of a daemon. The zero value of a field is not usable:
+// start from DefaultLimits.
+type Limits struct {
+	Conn      conn.Limits
+	Workspace workspace.Limits
+	Outline   outline.Limits
+
+	LineShown   int           // bytes of a line before it is cut
+	ImageBytes  int           // bytes of an image that one answer carries
+	Sessions    int           // named sessions kept at once
+	SessionKept time.Duration // how long a detached named session is kept
+	Idle        time.Duration // the daemon ends after this long without a connection
+	Drain       time.Duration // how long mapd/stop waits for running requests
+	Memory      int64         // GOMEMLIMIT of the daemon
+}
+
+// DefaultLimits returns the limits of a daemon that was not told otherwise.
+func DefaultLimits() Limits {
+	return Limits{
+		Conn:        conn.DefaultLimits(),
+		Workspace:   workspace.DefaultLimits(),
+		Outline:     outline.DefaultLimits(),
+		LineShown:   2000,
+		ImageBytes:  20 << 20,
+		Sessions:    64,
+		SessionKept: 24 * time.Hour,
+		Idle:        30 * time.Minute,
+		Drain:       5 * time.Second,
+		Memory:      2 << 30,
+	}
+}
+
+// namedLimit is a limit under the name that status shows and the environment
+// sets: MAPD_LIMIT_ and the name in upper case.
+type namedLimit struct {
+	name string
+	ptr  any // *int, *int64 or *time.Duration; the last in milliseconds
+}
+
+func (l *Limits) named() []namedLimit {
+	return []namedLimit{
+		{"frame_bytes", &l.Conn.Frame},
+		{"header_bytes", &l.Conn.Header},
+		{"batch", &l.Conn.Batch},
+		{"in_flight", &l.Conn.InFlight},
+		{"outgoing_bytes", &l.Conn.Outgoing},
+		{"stall_ms", &l.Conn.Stall},
+		{"depth", &l.Conn.Depth},
+		{"file_bytes", &l.Workspace.FileBytes},
+		{"read_bytes", &l.Workspace.ReadBytes},
+		{"history_bytes", &l.Workspace.HistoryBytes},
+		{"outline_cache_bytes", &l.Workspace.OutlineBytes},
+		{"failed_outline_ms", &l.Workspace.FailedOutline},
+		{"dir_entries", &l.Workspace.DirEntries},
+		{"outline_bytes", &l.Outline.Bytes},
+		{"outline_format_bytes", &l.Outline.FormatBytes},
+		{"outline_ms", &l.Outline.Time},
+		{"outline_format_ms", &l.Outline.FormatTime},
+		{"outline_memory_bytes", &l.Outline.Memory},
+		{"line_bytes", &l.LineShown},
+		{"image_bytes", &l.ImageBytes},
+		{"sessions", &l.Sessions},
+		{"session_kept_ms", &l.SessionKept},
+		{"idle_ms", &l.Idle},
+		{"drain_ms", &l.Drain},
+		{"memory_bytes", &l.Memory},
+	}
+}
+
+// Values returns the limits by name, for status.
+func (l Limits) Values() map[string]int64 {
+	out := map[string]int64{}
+	for _, n := range l.named() {
+		switch p := n.ptr.(type) {
+		case *int:
+			out[n.name] = int64(*p)
+		case *int64:
+			out[n.name] = *p
+		case *time.Duration:
+			out[n.name] = p.Milliseconds()
+		}
+	}
+	return out
+}
+
+// LimitsFromEnv returns DefaultLimits with what the environment sets:
+// MAPD_LIMIT_FRAME_BYTES and so on, for every name that status shows. A value
+// must be a positive integer; times are in milliseconds.
+func LimitsFromEnv(getenv func(string) string) (Limits, error) {
+	l := DefaultLimits()
+	for _, n := range l.named() {
+		name := "MAPD_LIMIT_" + strings.ToUpper(n.name)
+		text := getenv(name)
+		if text == "" {
+			continue
+		}
+		value, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || value < 1 {
+			return l, fmt.Errorf("%s=%q: want a positive integer", name, text)
+		}
+		switch p := n.ptr.(type) {
+		case *int:
+			*p = int(value)
+		case *int64:
+			*p = value
+		case *time.Duration:
+			*p = time.Duration(value) * time.Millisecond
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"context"
+	"sort"
+
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+)
+
+// method is one row of the table of what a peer may call.
+type method struct {
+	notification bool
+	serial       bool // runs on the read loop: it changes the state of the session
+	early        bool // allowed before initialize
+	late         bool // allowed after shutdown, and while the daemon drains
+	serve        func(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
+}
+
+// methods is the allow-list: what is not here is unknown, and its parameters
+// are never decoded. It is filled once and not changed.
+var methods map[string]method
+
+func init() {
+	methods = map[string]method{
+		"initialize":  {serial: true, early: true, serve: initialize},
+		"initialized": {notification: true, serve: nothing},
+		"shutdown":    {serial: true, late: true, serve: shutdown},
+		"exit":        {notification: true, early: true, late: true, serve: exit},
+		"$/setTrace":  {notification: true, serve: nothing},
+
+		wire.MethodRead:     request(decodeStrict, (*Session).serveRead),
+		wire.MethodReadMany: request(decodeStrict, (*Session).serveReadMany),
+		wire.MethodMap:      request(decodeStrict, plain((*Session).mapFile)),
+		wire.MethodStatus:   request(decodeStrict, plain((*Session).status)),
+		wire.MethodStop:     {late: true, serve: stop},
+
+		"textDocument/documentSymbol":         request(decodeLSP, plain((*Session).documentSymbol)),
+		"workspace/didChangeWorkspaceFolders": {notification: true, serial: true, serve: changeFolders},
+	}
+}
+
+// methodNames returns the requests that are answered, sorted, as initialize
+// lists them.
+func methodNames() []string {
+	var names []string
+	for name, m := range methods {
+		if !m.notification {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// lookup finds a method, and refuses it where the state of the peer does not
+// allow it. It sees a name only: nothing was decoded yet.
+func (p *peer) lookup(name string) (conn.Method, *wire.Error) {
+	m, known := methods[name]
+	session, down := p.attached()
+	switch {
+	case session == nil && !m.early:
+		return conn.Method{}, wire.Errorf(wire.NotInitialized, "send initialize before %.100q", name)
+	case !known:
+		return conn.Method{}, wire.Errorf(wire.UnknownMethod, "there is no method %.100q", name)
+	case down && !m.late:
+		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "this session was shut down; connect again")
+	case isClosed(p.server.draining) && !m.late:
+		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "the daemon is stopping; connect again to start a new one")
+	}
+	return conn.Method{
+		Notification: m.notification,
+		Serial:       m.serial,
+		Serve: func(ctx context.Context, params []byte) (conn.Reply, error) {
+			if session != nil {
+				session.requests.Add(1)
+			}
+			return m.serve(ctx, p, params)
+		},
+	}, nil
+}
+
+// request makes a method of a function on the session.
+func request[P any](decode func(string, []byte, any) error, f func(*Session, context.Context, P) (conn.Reply, error)) method {
+	return method{serve: func(ctx context.Context, p *peer, params []byte) (conn.Reply, error) {
+		session, _ := p.attached()
+		var decoded P
+		if err := decode("params", params, &decoded); err != nil {
+			return conn.Reply{}, err
+		}
+		return f(session, ctx, decoded)
+	}}
+}
+
+// plain makes a reply of a result that needs nothing but encoding.
+func plain[P, R any](f func(*Session, context.Context, P) (R, error)) func(*Session, context.Context, P) (conn.Reply, error) {
+	return func(s *Session, ctx context.Context, p P) (conn.Reply, error) {
+		result, err := f(s, ctx, p)
+		if err != nil {
+			return conn.Reply{}, err
+		}
+		encoded, err := encode(result)
+		return conn.Reply{Result: encoded}, err
+	}
+}
+
+func nothing(context.Context, *peer, []byte) (conn.Reply, error) { return conn.Reply{}, nil }

@@ -1,0 +1,276 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"mapd/rpc/conn"
+	"mapd/workspace"
+)
+
+// Options configure a Server.
+type Options struct {
+	Limits  Limits
+	Cache   *workspace.Cache // the files; the Server does not close it
+	Version string           // of the program, for people
+	Build   string           // of the executable, compared by clients
+	Socket  string           // shown by status; "" for a private server
+	Roots   []string         // absolute, resolved folders that sessions may open; none: any
+	Log     *slog.Logger     // nil discards
+}
+
+// Peer is what is known about the process at the other end of a connection.
+type Peer struct {
+	PID int // 0 if unknown
+}
+
+// Server answers connections. It is safe for concurrent use.
+type Server struct {
+	opt     Options
+	cache   *workspace.Cache
+	log     *slog.Logger
+	started time.Time
+
+	draining chan struct{} // closed by Stop: no new work is taken
+	drained  chan struct{} // closed when the last connection is gone after Stop
+
+	mu       sync.Mutex // guards what follows
+	peers    map[*peer]struct{}
+	named    map[string]*ledgerOwner
+	sessions int // sessions ever made: the next id
+	stopped  bool
+	ends     bool        // the server ends when it is idle
+	idle     *time.Timer // runs while there is no connection
+}
+
+// NewServer returns a Server without connections.
+func NewServer(opt Options) *Server {
+	s := &Server{
+		opt:      opt,
+		cache:    opt.Cache,
+		log:      opt.Log,
+		started:  time.Now(),
+		draining: make(chan struct{}),
+		drained:  make(chan struct{}),
+		peers:    map[*peer]struct{}{},
+		named:    map[string]*ledgerOwner{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// ErrStopped is returned for a connection that comes after Stop.
+var ErrStopped = errors.New("the daemon is shutting down")
+
+// ServeConn serves one connection until it ends or ctx does. It owns rwc.
+func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser, who Peer) error {
+	p := &peer{server: s, who: who}
+	if !s.add(p) {
+		return errors.Join(ErrStopped, rwc.Close())
+	}
+	defer s.remove(p)
+	c := p.start(ctx, rwc)
+	select {
+	case <-s.draining:
+		c.Finish(nil)
+	case <-c.Done():
+	}
+	<-c.Done()
+	return c.Err()
+}
+
+// Serve answers the connections that accept returns, until Stop, or the idle
+// limit, or the end of ctx; then it returns nil, once every connection has
+// ended or the drain limit has passed. A failure of accept before that ends
+// Serve with its error. end must make accept return; it is called once.
+func (s *Server) Serve(ctx context.Context, accept func() (io.ReadWriteCloser, Peer, error), end func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		select {
+		case <-ctx.Done():
+			s.Stop()
+		case <-s.draining:
+		}
+		end()
+	})
+	s.startIdle()
+	err := s.acceptLoop(ctx, accept, &wg)
+	s.Stop()
+	s.awaitPeers(s.opt.Limits.Drain)
+	cancel()
+	wg.Wait()
+	return err
+}
+
+func (s *Server) acceptLoop(ctx context.Context, accept func() (io.ReadWriteCloser, Peer, error), wg *sync.WaitGroup) error {
+	for {
+		rwc, who, err := accept()
+		switch {
+		case err == nil:
+			wg.Go(func() {
+				if err := s.ServeConn(ctx, rwc, who); err != nil {
+					s.log.Info("connection ended", "pid", who.PID, "err", err)
+				}
+			})
+		case isClosed(s.draining):
+			return nil
+		default:
+			return fmt.Errorf("accept: %w", err)
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stop ends the server: running requests end, new ones are refused, and each
+// connection is closed when its replies have left. It does not wait.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	close(s.draining)
+	if len(s.peers) == 0 {
+		close(s.drained)
+	}
+}
+
+// Stopping is closed once Stop was called.
+func (s *Server) Stopping() <-chan struct{} { return s.draining }
+
+// awaitPeers waits until all connections are gone, at most for limit.
+func (s *Server) awaitPeers(limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-s.drained:
+	case <-timer.C:
+		s.log.Warn("requests still running after the drain limit", "limit", limit)
+	}
+}
+
+// startIdle arms the idle limit.
+func (s *Server) startIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends = true
+	s.armIdleLocked()
+}
+
+// armIdleLocked starts the idle timer if there is no connection.
+func (s *Server) armIdleLocked() {
+	if !s.ends || s.stopped || len(s.peers) > 0 {
+		return
+	}
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	s.idle = time.AfterFunc(s.opt.Limits.Idle, func() {
+		s.mu.Lock()
+		busy := len(s.peers) > 0
+		s.mu.Unlock()
+		if !busy {
+			s.log.Info("ending: idle", "limit", s.opt.Limits.Idle)
+			s.Stop()
+		}
+	})
+}
+
+// add registers a connection, unless the server stops.
+func (s *Server) add(p *peer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.peers[p] = struct{}{}
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	return true
+}
+
+func (s *Server) remove(p *peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.peers, p)
+	s.detachLocked(p)
+	if s.stopped && len(s.peers) == 0 {
+		close(s.drained)
+	}
+	s.armIdleLocked()
+}
+
+// allowed reports whether sessions may open root.
+func (s *Server) allowed(root string) bool {
+	if len(s.opt.Roots) == 0 {
+		return true
+	}
+	for _, r := range s.opt.Roots {
+		if root == r || strings.HasPrefix(root, strings.TrimSuffix(r, string(filepath.Separator))+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// peer is one connection, and its session once it is initialized.
+type peer struct {
+	server *Server
+	who    Peer
+
+	mu      sync.Mutex // guards what follows
+	conn    *conn.Conn
+	session *Session
+	down    bool // the client has sent shutdown
+}
+
+// start begins to serve the connection.
+func (p *peer) start(ctx context.Context, rwc io.ReadWriteCloser) *conn.Conn {
+	p.mu.Lock() // handlers may run before New returns
+	defer p.mu.Unlock()
+	p.conn = conn.New(ctx, rwc, conn.Options{
+		Limits: p.server.opt.Limits.Conn,
+		Lookup: p.lookup,
+		Error:  toWire,
+		Log:    p.server.log.With("pid", p.who.PID),
+	})
+	return p.conn
+}
+
+// attached returns the session, nil before initialize, and whether the client
+// has shut it down.
+func (p *peer) attached() (*Session, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session, p.down
+}
+
+func (p *peer) connection() *conn.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn
+}

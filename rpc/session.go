@@ -1,0 +1,120 @@
+package rpc
+
+import (
+	"context"
+	"sync/atomic"
+
+	"mapd/hashline"
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// Session is what the daemon knows about one agent: its folders, its choices
+// and what it was shown. A named session outlives its connection.
+type Session struct {
+	server *Server
+	id     string // "s1", unique in one daemon's life
+	name   string // "" for a session that ends with its connection
+
+	// folders is replaced as a whole when the client changes them.
+	folders atomic.Pointer[workspace.Folders]
+
+	width        hashline.Width
+	delivery     string
+	client       string
+	pid          int    // of the peer; 0 if unknown
+	encoding     string // of LSP positions: "utf-8", "utf-16" or "utf-32"
+	hierarchical bool   // the client takes nested document symbols
+
+	requests atomic.Int64
+	inFlight atomic.Int64
+}
+
+// newSession checks the parameters of initialize.
+func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error) {
+	ses := &Session{
+		server:       s,
+		name:         p.Options.Session,
+		width:        hashline.DefaultWidth,
+		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),
+		pid:          who.PID,
+		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
+		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,
+	}
+	if p.ClientInfo != nil {
+		ses.client = p.ClientInfo.Name
+	}
+	if a := p.Options.Anchors; a != nil && a.Width != 0 {
+		ses.width = hashline.Width(a.Width)
+		if ses.width < hashline.MinWidth || ses.width > hashline.MaxWidth {
+			return nil, wire.Errorf(wire.InvalidParams, "anchors.width is %d; it must be %d to %d", a.Width, hashline.MinWidth, hashline.MaxWidth)
+		}
+	}
+	if err := oneOf("delivery", ses.delivery, wire.DeliverInline, wire.DeliverSeparate); err != nil {
+		return nil, err
+	}
+	if err := oneOf("stale", orDefault(p.Options.Stale, "attach"), "attach", "push", "off"); err != nil {
+		return nil, err
+	}
+	folders, err := s.folders(folderURIs(p))
+	if err != nil {
+		return nil, err
+	}
+	ses.folders.Store(&folders)
+	return ses, nil
+}
+
+// folderURIs returns the folders of initialize: workspaceFolders, else
+// rootUri, else none.
+func folderURIs(p wire.InitializeParams) []string {
+	var uris []string
+	for _, f := range p.WorkspaceFolders {
+		uris = append(uris, f.URI)
+	}
+	if len(uris) == 0 && p.RootURI != nil && *p.RootURI != "" {
+		uris = append(uris, *p.RootURI)
+	}
+	return uris
+}
+
+// folders resolves the folders of a session.
+func (s *Server) folders(uris []string) (workspace.Folders, error) {
+	dirs := make([]string, 0, len(uris))
+	for _, u := range uris {
+		dir, err := uriPath(u)
+		if err != nil {
+			return workspace.Folders{}, err
+		}
+		dirs = append(dirs, dir)
+	}
+	folders, err := s.cache.Folders(dirs...)
+	if err != nil {
+		return workspace.Folders{}, err
+	}
+	for _, root := range folders.Roots() {
+		if !s.allowed(root) {
+			return workspace.Folders{}, wire.Errorf(wire.OutsideWorkspace, "the folder %s lies outside the roots that MAPD_ROOTS allows", quotePath(root))
+		}
+	}
+	return folders, nil
+}
+
+// open reads a file of the session's folders.
+func (s *Session) open(ctx context.Context, name string) (*workspace.Version, error) {
+	folders := *s.folders.Load()
+	if len(folders.Roots()) == 0 {
+		return nil, wire.Errorf(wire.OutsideWorkspace, "this session has no folder; name one in initialize, as rootUri or workspaceFolders")
+	}
+	return s.server.cache.Read(ctx, folders, name)
+}
+
+// chooseEncoding returns the encoding of LSP positions: UTF-8 if the client
+// offers it, else UTF-16, which every client knows.
+func chooseEncoding(offered []string) string {
+	for _, e := range offered {
+		if e == "utf-8" {
+			return e
+		}
+	}
+	return "utf-16"
+}

@@ -1,0 +1,97 @@
+package rpc
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"mapd/rpc/wire"
+)
+
+// status answers mapd/status.
+func (s *Session) status(context.Context, struct{}) (*wire.StatusResult, error) {
+	return s.server.Status(), nil
+}
+
+// Status describes the daemon.
+func (s *Server) Status() *wire.StatusResult {
+	r := &wire.StatusResult{
+		Version:       s.opt.Version,
+		Build:         s.opt.Build,
+		PID:           os.Getpid(),
+		UptimeSeconds: int64(time.Since(s.started) / time.Second),
+		Protocol:      wire.Protocol,
+		Socket:        s.opt.Socket,
+		Limits:        s.opt.Limits.Values(),
+		Memory:        s.memory(),
+		Sessions:      s.sessionStatus(),
+	}
+	roots := map[string]bool{}
+	for _, session := range r.Sessions {
+		for _, root := range session.Folders {
+			roots[root] = true
+		}
+	}
+	for root := range roots {
+		r.Workspaces = append(r.Workspaces, wire.WorkspaceStatus{
+			Root: root, State: "degraded",
+			Why: "not indexed: every answer comes from the file itself",
+		})
+	}
+	slices.SortFunc(r.Workspaces, func(a, b wire.WorkspaceStatus) int { return strings.Compare(a.Root, b.Root) })
+	return r
+}
+
+// memory returns bytes by owner.
+func (s *Server) memory() map[string]int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	stats := s.cache.Stats()
+	return map[string]int64{
+		"heap":     int64(m.HeapAlloc),
+		"from_os":  int64(m.Sys - m.HeapReleased),
+		"history":  stats.HistoryBytes,
+		"outlines": stats.OutlineBytes,
+	}
+}
+
+func (s *Server) sessionStatus() []wire.SessionStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []wire.SessionStatus
+	for p := range s.peers {
+		session, _ := p.attached()
+		if session == nil {
+			continue
+		}
+		folders := session.folders.Load().Roots()
+		for i, f := range folders {
+			folders[i] = wireText(f)
+		}
+		out = append(out, wire.SessionStatus{
+			ID: session.id, Name: session.name, Client: session.client, PID: session.pid,
+			Folders: folders, Attached: true,
+			InFlight: p.connection().Stats().InFlight, Requests: session.requests.Load(),
+		})
+	}
+	for name, owner := range s.named {
+		if owner.peer == nil {
+			out = append(out, wire.SessionStatus{ID: owner.id, Name: name})
+		}
+	}
+	slices.SortFunc(out, func(a, b wire.SessionStatus) int {
+		return strings.Compare(a.ID+"\x00"+a.Name, b.ID+"\x00"+b.Name)
+	})
+	return out
+}
+
+// panicked logs a recovered panic with its stack and returns what the client
+// gets.
+func (s *Server) panicked(where string, r any) *wire.Error {
+	s.log.Error("panic", "in", where, "panic", r, "stack", string(debug.Stack()))
+	return wire.Errorf(wire.Internal, "%s failed inside mapd; the log has the details", where)
+}
