@@ -31,7 +31,7 @@ func newDoc(ctx context.Context, text *hashline.Text) *doc {
 		d.bom = len(hashline.BOM)
 	}
 	d.lines = lineCursor{text: text, line: 1}
-	d.tree = newTree(len(d.src))
+	d.tree = newTree()
 	return d
 }
 

@@ -24,14 +24,14 @@ func scanJSON(d *doc) {
 		return
 	}
 	if plain, changed := blankComments(body); changed {
-		d.tree = newTree(len(d.src))
+		d.tree = newTree()
 		d.lines.line = 1
 		err = jsonDocument(d, plain, d.bom)
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, errManyValues):
-		d.tree = newTree(len(d.src))
+		d.tree = newTree()
 	case errors.Is(err, errTooDeep):
 		d.source, d.why = symbol.Segments, symbol.TooLarge
 	default:
@@ -68,6 +68,7 @@ type jsonWalk struct {
 	dec  *jsontext.Decoder
 	open []jsonFrame
 	keys keyPool
+	sig  []byte // scratch
 }
 
 // jsonFrame is an object or array that has been entered.
@@ -187,7 +188,7 @@ func (w *jsonWalk) scalar(c child, kind jsontext.Kind) error {
 	line := w.d.lines.at(c.at)
 	w.d.tree.leaf(symbol.Symbol{
 		Name: c.name, Kind: c.kind, Start: line, NameLine: line,
-		End: w.d.lines.at(w.base + int(w.dec.InputOffset()) - 1), Signature: scalarSignature(kind, raw),
+		End: w.d.lines.at(w.base + int(w.dec.InputOffset()) - 1), Signature: w.scalarSignature(kind, raw),
 	})
 	return nil
 }
@@ -207,8 +208,8 @@ func (w *jsonWalk) close(last int) {
 	if !top.symbol {
 		return
 	}
-	if s := w.d.tree.current(); s != nil {
-		s.Signature = top.signature()
+	if w.d.tree.top().kept {
+		w.d.tree.current().Signature = w.containerSignature(&top)
 	}
 	w.d.tree.end(w.d.lines.at(last))
 }

@@ -2,8 +2,6 @@ package format
 
 import (
 	"bytes"
-	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -11,55 +9,72 @@ import (
 // kindSet is the set of JSON kinds seen in an array or a column.
 type kindSet uint8
 
-var kindBits = [...]struct {
-	kind jsontext.Kind
-	name string
-}{{'{', "object"}, {'[', "array"}, {'"', "string"}, {'0', "number"}, {'t', "boolean"}, {'f', "boolean"}, {'n', "null"}}
+var kindNames = [...]string{"object", "array", "string", "number", "boolean", "null"}
 
 func (s *kindSet) add(k jsontext.Kind) {
-	for i, b := range kindBits {
-		if b.kind == k {
-			*s |= 1 << i
-		}
+	switch k {
+	case '{':
+		*s |= 1 << 0
+	case '[':
+		*s |= 1 << 1
+	case '"':
+		*s |= 1 << 2
+	case '0':
+		*s |= 1 << 3
+	case 't', 'f':
+		*s |= 1 << 4
+	case 'n':
+		*s |= 1 << 5
 	}
 }
 
-// String names the kinds, "string|null".
-func (s kindSet) String() string {
-	var names []string
-	for i, b := range kindBits {
-		if s&(1<<i) != 0 && (len(names) == 0 || names[len(names)-1] != b.name) {
-			names = append(names, b.name)
+// append names the kinds, "string|null".
+func (s kindSet) append(b []byte) []byte {
+	start := len(b)
+	for i, name := range kindNames {
+		if s&(1<<i) != 0 {
+			if len(b) > start {
+				b = append(b, '|')
+			}
+			b = append(b, name...)
 		}
 	}
-	return strings.Join(names, "|")
+	return b
 }
 
-// signature describes a container: "object, 3 keys", "array, 2 elements: string".
-func (f *jsonFrame) signature() string {
-	if !f.array {
-		return "object, " + count(f.n, "key")
+// containerSignature describes an object or array: "object, 3 keys",
+// "array, 2 elements: string".
+func (w *jsonWalk) containerSignature(f *jsonFrame) string {
+	b := w.sig[:0]
+	if f.array {
+		b = appendCount(append(b, "array, "...), f.n, "element")
+	} else {
+		b = appendCount(append(b, "object, "...), f.n, "key")
 	}
-	if f.n == 0 {
-		return "array, 0 elements"
+	if f.kinds != 0 {
+		b = f.kinds.append(append(b, ": "...))
 	}
-	return fmt.Sprintf("array, %s: %s", count(f.n, "element"), f.kinds)
+	w.sig = b
+	return w.keys.intern(b)
 }
 
 // scalarSignature describes a string, number, boolean or null with a preview
 // of its literal.
-func scalarSignature(kind jsontext.Kind, raw []byte) string {
+func (w *jsonWalk) scalarSignature(kind jsontext.Kind, raw []byte) string {
 	const most = 40
 	switch kind {
 	case '"':
-		return "string " + preview(raw, most)
+		w.sig = appendPreview(append(w.sig[:0], "string "...), raw, most)
 	case '0':
-		return "number " + preview(raw, most)
+		w.sig = appendPreview(append(w.sig[:0], "number "...), raw, most)
 	case 'n':
 		return "null"
+	case 't':
+		return "boolean true"
 	default:
-		return "boolean " + string(raw)
+		return "boolean false"
 	}
+	return w.keys.intern(w.sig)
 }
 
 // keyPool decodes names and keeps short ones, so that a key that occurs a

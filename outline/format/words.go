@@ -15,32 +15,51 @@ func cutName(s string) string {
 		}
 		s = strings.Clone(s[:i]) + "…"
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s
 }
 
 // preview returns the first characters of b on one line: runs of space and
 // control characters become one space, and a cut is marked.
-func preview(b []byte, most int) string {
-	var out strings.Builder
-	space := false
+func preview(b []byte, most int) string { return string(appendPreview(nil, b, most)) }
+
+func appendPreview(dst, b []byte, most int) []byte {
+	if len(b) <= most && plain(b) {
+		return append(dst, b...)
+	}
+	start, space := len(dst), false
 	for n := 0; len(b) > 0; {
 		r, size := utf8.DecodeRune(b)
 		b = b[size:]
 		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			space = out.Len() > 0
+			space = len(dst) > start
 			continue
 		}
 		if n >= most {
-			out.WriteString("…")
-			break
+			return append(dst, "…"...)
 		}
 		if space {
-			out.WriteByte(' ')
+			dst = append(dst, ' ')
 			n++
 			space = false
 		}
-		out.WriteRune(r)
+		dst = utf8.AppendRune(dst, r)
 		n++
 	}
-	return out.String()
+	return dst
+}
+
+// plain reports whether b is printable ASCII without blanks at its ends or runs
+// of them.
+func plain(b []byte) bool {
+	last := byte(' ')
+	for _, c := range b {
+		if c < ' ' || c > '~' || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return last != ' '
 }
