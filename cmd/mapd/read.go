@@ -36,7 +36,7 @@ func (a *app) readCommand() *cobra.Command {
 				return &usageError{err}
 			}
 			anchors := !noAnchors
-			p := wire.ReadParams{Path: t.path, Ranges: t.ranges, Symbol: symbol, Cursor: cursor, Map: mapMode, Anchors: &anchors}
+			p := wire.ReadParams{URI: fileURI(t.path), Ranges: t.ranges, Symbol: symbol, Cursor: cursor, Map: mapMode, Anchors: &anchors}
 			if cmd.Flags().Changed("max-lines") {
 				p.MaxLines = &maxLines
 			}
@@ -72,7 +72,7 @@ func (a *app) mapCommand() *cobra.Command {
 			if t.ranges != nil {
 				return &usageError{fmt.Errorf("map takes a FILE without lines, not %q", args[0])}
 			}
-			p := wire.MapParams{Path: t.path, Detail: detail}
+			p := wire.MapParams{URI: fileURI(t.path), Detail: detail}
 			if cmd.Flags().Changed("max-bytes") {
 				p.MaxBytes = &maxBytes
 			}

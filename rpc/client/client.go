@@ -128,7 +128,7 @@ func (c *Client) Notify(method string, params any) error {
 	if err != nil {
 		return err
 	}
-	return c.current().send(appendMessage(nil, 0, method, encoded))
+	return c.current().send(message(0, method, encoded))
 }
 
 func encodeParams(method string, params any) ([]byte, error) {
@@ -191,7 +191,7 @@ func (l *link) call(ctx context.Context, method string, params []byte) ([]byte, 
 	id := l.seq
 	l.waiting[id] = reply
 	l.mu.Unlock()
-	if err := l.sendCall(ctx, appendMessage(nil, id, method, params)); err != nil {
+	if err := l.sendCall(ctx, message(id, method, params)); err != nil {
 		l.forget(id)
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (l *link) call(ctx context.Context, method string, params []byte) ([]byte, 
 	}
 	cancel := strconv.AppendInt([]byte(`{"id":`), id, 10)
 	// The daemon is told, but whether it can be told does not matter any more.
-	_ = l.send(appendMessage(nil, 0, "$/cancelRequest", append(cancel, '}')))
+	_ = l.send(message(0, "$/cancelRequest", append(cancel, '}')))
 	return nil, context.Cause(ctx)
 }
 
@@ -220,7 +220,7 @@ func (l *link) forget(id int64) {
 
 // sendCall is send for as long as ctx lives. A frame that is cut in the middle
 // ends the link.
-func (l *link) sendCall(ctx context.Context, frame []byte) error {
+func (l *link) sendCall(ctx context.Context, frame net.Buffers) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -236,10 +236,10 @@ func (l *link) sendCall(ctx context.Context, frame []byte) error {
 	return err
 }
 
-func (l *link) send(frame []byte) error {
+func (l *link) send(frame net.Buffers) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if _, err := l.socket.Write(frame); err != nil {
+	if _, err := frame.WriteTo(l.socket); err != nil {
 		l.end(fmt.Errorf("%w: %w", ErrConnectionLost, err))
 		return l.failure()
 	}
@@ -392,24 +392,29 @@ func parseError(object *wire.ErrorObject) *wire.Error {
 	return e
 }
 
-// appendMessage appends a framed call, or a notification if id is 0.
-func appendMessage(dst []byte, id int64, method string, params []byte) []byte {
-	name := strconv.AppendQuote(nil, method)
-	body := make([]byte, 0, 64+len(name)+len(params))
-	body = append(body, `{"jsonrpc":"2.0",`...)
+// message returns a framed call in parts, or a notification if id is 0. params
+// is not copied.
+func message(id int64, method string, params []byte) net.Buffers {
+	const room = 96 // what is fixed, and two numbers
+	body := append(make([]byte, 0, room+len(method)), `{"jsonrpc":"2.0",`...)
 	if id != 0 {
 		body = append(strconv.AppendInt(append(body, `"id":`...), id, 10), ',')
 	}
-	body = append(append(body, `"method":`...), name...)
+	body = strconv.AppendQuote(append(body, `"method":`...), method)
 	if params != nil {
-		body = append(append(body, `,"params":`...), params...)
+		body = append(body, `,"params":`...)
 	}
-	body = append(body, '}')
-	dst = append(dst, "Content-Length: "...)
-	dst = strconv.AppendInt(dst, int64(len(body)), 10)
-	dst = append(dst, "\r\n\r\n"...)
-	return append(dst, body...)
+	size := len(body) + len(params) + len("}")
+	head := strconv.AppendInt(append(make([]byte, 0, room+len(body)), "Content-Length: "...), int64(size), 10)
+	head = append(append(head, "\r\n\r\n"...), body...)
+	if len(params) < smallParams {
+		return net.Buffers{append(append(head, params...), '}')}
+	}
+	return net.Buffers{head, params, []byte{'}'}}
 }
+
+// smallParams are copied rather than written from where they are.
+const smallParams = 4 << 10
 
 // readFrame reads one frame into a buffer of its own.
 func readFrame(in *bufio.Reader) ([]byte, error) {

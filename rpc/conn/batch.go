@@ -144,7 +144,7 @@ func (c *Conn) hold(o outcome) outcome {
 	}
 	c.mu.Unlock()
 	if !fits {
-		o.refuse(wire.Errorf(wire.ServerBusy, "the replies of the batch have more than %d bytes: send smaller batches", c.limits.Frame))
+		c.refuse(&o, wire.Errorf(wire.ServerBusy, "the replies of the batch have more than %d bytes: send smaller batches", c.limits.Frame))
 	}
 	return o
 }

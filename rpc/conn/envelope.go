@@ -24,13 +24,14 @@ type idKey struct {
 	text   string
 }
 
-// envelope is one message, its params still encoded. params and rawID borrow
-// the frame.
+// envelope is one message, its params still encoded. rawID, quoted and params
+// borrow the frame.
 type envelope struct {
 	kind    kind
 	id      idKey
 	rawID   []byte // as sent, nil unless it is a valid id
 	method  string
+	quoted  []byte // method as sent
 	params  []byte // nil if absent or null
 	problem string // why kind is kindInvalid
 }
@@ -51,9 +52,6 @@ type parser struct {
 
 // parse scans one frame. An error means that it is no JSON that can be served.
 func (p *parser) parse(data []byte) (frame, error) {
-	if err := checkUTF8(data); err != nil {
-		return frame{}, err
-	}
 	s := &p.scanner
 	s.max = p.limits.Depth
 	s.reset(data)
@@ -164,7 +162,7 @@ func (p *parser) member(m *members) error {
 		return err
 	}
 	if bytes.IndexByte(name, '\\') >= 0 {
-		name = canonical(name)
+		name = strconv.AppendQuote(nil, unquote(name))
 	}
 	if slot := m.slot(name); slot != nil {
 		if *slot != nil {
@@ -175,17 +173,16 @@ func (p *parser) member(m *members) error {
 	return nil
 }
 
-// canonical spells a quoted name without needless escapes.
-func canonical(name []byte) []byte {
+// unquote returns the value of a string that was scanned.
+func unquote(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
 	var text string
-	if json.Unmarshal(name, &text) != nil {
-		return name
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		panic(fmt.Sprintf("conn: a scanned string is none: %v", err))
 	}
-	plain, err := json.Marshal(text)
-	if err != nil {
-		return name
-	}
-	return plain
+	return text
 }
 
 func invalid(problem string) envelope { return envelope{kind: kindInvalid, problem: problem} }
@@ -221,9 +218,7 @@ func (p *parser) classify(m *members) envelope {
 	case len(m.method)-2 > p.limits.Name:
 		return fail(fmt.Sprintf(`"method" is longer than %d bytes`, p.limits.Name))
 	}
-	if json.Unmarshal(m.method, &e.method) != nil {
-		return fail(`"method" is not a string`)
-	}
+	e.quoted, e.method = m.method, unquote(m.method)
 	if m.params != nil && string(m.params) != "null" {
 		if c := m.params[0]; c != '{' && c != '[' {
 			return fail(`"params" is neither an object nor an array`)
@@ -244,11 +239,7 @@ func (p *parser) id(raw []byte) (key idKey, problem string) {
 		if len(raw)-2 > p.limits.Name {
 			return idKey{}, fmt.Sprintf(`"id" is longer than %d bytes`, p.limits.Name)
 		}
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return idKey{}, `"id" is not a string`
-		}
-		return idKey{kind: 's', text: text}, ""
+		return idKey{kind: 's', text: unquote(raw)}, ""
 	case c == '-' || '0' <= c && c <= '9':
 		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 			return idKey{kind: 'n', number: n}, ""

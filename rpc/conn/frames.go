@@ -58,7 +58,7 @@ func (f *frameReader) next() ([]byte, error) {
 }
 
 func (f *frameReader) sniff() error {
-	if err := f.fill(1); err != nil {
+	if err := f.fill(1, firstBuffer); err != nil {
 		return err
 	}
 	switch c := f.buf[f.start]; c {
@@ -92,9 +92,9 @@ func (f *frameReader) shrink() {
 	}
 }
 
-// fill reads until n unread bytes are buffered. n is the size that the current
-// frame is known to need; room for all of it is not made in advance.
-func (f *frameReader) fill(n int) error {
+// fill reads until n unread bytes are buffered. most is what the current frame
+// may come to need: room for it is made as bytes arrive, not in advance.
+func (f *frameReader) fill(n, most int) error {
 	for empty := 0; f.end-f.start < n; {
 		if f.eof != nil {
 			if f.end > f.start && f.eof == io.EOF {
@@ -102,7 +102,7 @@ func (f *frameReader) fill(n int) error {
 			}
 			return f.eof
 		}
-		f.room(n)
+		f.room(most)
 		got, err := f.r.Read(f.buf[f.end:])
 		f.end += got
 		f.eof = err
@@ -115,8 +115,9 @@ func (f *frameReader) fill(n int) error {
 	return nil
 }
 
-// room makes place for at least one more byte behind end.
-func (f *frameReader) room(n int) {
+// room makes place for at least one more byte behind end: by moving what is
+// unread to the front, else by a buffer four times as large.
+func (f *frameReader) room(most int) {
 	if f.end < len(f.buf) {
 		return
 	}
@@ -126,12 +127,8 @@ func (f *frameReader) room(n int) {
 		f.start, f.end = 0, unread
 		return
 	}
-	size := max(2*len(f.buf), firstBuffer)
-	if n > growthStep {
-		size = max(size, growthStep)
-		size = max(min(size, n), unread+1)
-	}
-	grown := make([]byte, size)
+	size := min(max(4*len(f.buf), growthStep), most)
+	grown := make([]byte, max(size, firstBuffer, unread+1))
 	copy(grown, f.buf[f.start:f.end])
 	f.buf, f.start, f.end = grown, 0, unread
 }
@@ -151,7 +148,7 @@ func (f *frameReader) nextLine() ([]byte, error) {
 		}
 		if i < 0 {
 			scanned = len(unread)
-			err := f.fill(len(unread) + 1)
+			err := f.fill(scanned+1, f.limits.Frame+len("\r\n"))
 			if err == nil {
 				continue
 			}
@@ -178,7 +175,7 @@ func (f *frameReader) nextHeader() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.fill(length); err != nil {
+	if err := f.fill(length, length); err != nil {
 		return nil, err
 	}
 	body := f.buf[f.start : f.start+length]
@@ -229,7 +226,7 @@ func (f *frameReader) headerLine(used int) ([]byte, error) {
 		if used+scanned >= f.limits.Header {
 			return nil, f.headerTooLong()
 		}
-		if err := f.fill(scanned + 1); err != nil {
+		if err := f.fill(scanned+1, f.limits.Header); err != nil {
 			if used > 0 && errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}

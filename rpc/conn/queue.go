@@ -39,7 +39,7 @@ type queue struct {
 	raw   syscall.RawConn // nil unless w is a socket, which is then non-blocking
 	limit int64
 	stall time.Duration
-	fail  func(error) // told once why the queue cannot go on; called without mu
+	fail  func(error) // told why the queue cannot go on, calls close; without mu
 
 	writer sync.WaitGroup // the goroutine of the backlog
 
@@ -160,8 +160,7 @@ func (q *queue) drain() {
 		}
 		q.wrote(n)
 		if err != nil {
-			q.fail(err)
-			q.close(err)
+			q.fail(ErrDisconnected)
 		}
 	}
 	abandoned := q.list

@@ -1,11 +1,13 @@
 package conn
 
 import (
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// errSyntax and errDepth are the two ways a frame fails to be JSON.
+// These are the ways a frame fails to be JSON.
 var (
 	errSyntax = errors.New("the message is not valid JSON")
 	errDepth  = errors.New("the message is nested too deeply")
@@ -22,10 +24,13 @@ type scanner struct {
 	stack []byte // the open brackets of the value being skipped
 	depth int    // brackets that the caller has opened itself
 	max   int    // deepest nesting allowed
+	// foreign is set if a string, or what follows it, has bytes that are not
+	// ASCII. Elsewhere such bytes are a syntax error.
+	foreign bool
 }
 
 func (s *scanner) reset(data []byte) {
-	s.data, s.pos, s.depth, s.stack = data, 0, 0, s.stack[:0]
+	s.data, s.pos, s.depth, s.stack, s.foreign = data, 0, 0, s.stack[:0], false
 }
 
 // space skips white space and returns the next byte, 0 at the end.
@@ -61,11 +66,15 @@ func (s *scanner) open(c byte) error {
 	return nil
 }
 
-// end reports an error unless only white space is left.
+// end reports an error unless only white space is left and all of the text is
+// valid UTF-8.
 func (s *scanner) end() error {
 	s.space()
 	if s.pos != len(s.data) {
 		return errSyntax
+	}
+	if s.foreign && !utf8.Valid(s.data) {
+		return errUTF8
 	}
 	return nil
 }
@@ -170,24 +179,56 @@ func closing(open byte) byte {
 	return ']'
 }
 
-// text consumes a string. The bytes are known to be valid UTF-8.
+// text consumes a string. Whether its bytes are UTF-8 is left to end.
 func (s *scanner) text() error {
-	for i := s.pos + 1; i < len(s.data); i++ {
-		switch c := s.data[i]; {
-		case c == '"':
+	for i := s.pos + 1; ; i++ {
+		if i = s.plain(i); i >= len(s.data) {
+			return errSyntax
+		}
+		switch s.data[i] {
+		case '"':
 			s.pos = i + 1
 			return nil
-		case c < 0x20:
-			return errSyntax
-		case c == '\\':
+		case '\\':
 			n := escape(s.data[i+1:])
 			if n == 0 {
 				return errSyntax
 			}
 			i += n
+		default:
+			return errSyntax
 		}
 	}
-	return errSyntax
+}
+
+// plain returns the index at or after i of the next byte that is not simply part
+// of a string: a quote, a backslash or a control character. It looks at eight
+// bytes at once. A borrow may flag a byte wrongly, but only behind a byte that is
+// flagged rightly, and the first flag counts.
+func (s *scanner) plain(i int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	data, seen := s.data, uint64(0)
+	for ; len(data)-i >= 8; i += 8 {
+		v := binary.LittleEndian.Uint64(data[i:])
+		seen |= v
+		quote, slash := v^(ones*'"'), v^(ones*'\\')
+		flags := (v-ones*0x20)&^v | (quote-ones)&^quote | (slash-ones)&^slash
+		if flags &= highs; flags != 0 {
+			s.foreign = s.foreign || seen&highs != 0
+			return i + bits.TrailingZeros64(flags)/8
+		}
+	}
+	for ; i < len(data); i++ {
+		c := data[i]
+		if seen |= uint64(c); c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	s.foreign = s.foreign || seen&highs != 0
+	return i
 }
 
 // escape returns the length of the escape sequence that b continues after its
@@ -254,13 +295,5 @@ func (s *scanner) literal(word string) error {
 		return errSyntax
 	}
 	s.pos += len(word)
-	return nil
-}
-
-// checkUTF8 is done once for a whole frame, so that text needs not decode runes.
-func checkUTF8(frame []byte) error {
-	if !utf8.Valid(frame) {
-		return errUTF8
-	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *Conn) send(o outcome) {
 	}
 	withdraw := func() {
 		for i := range replies {
-			replies[i].withdraw()
+			c.hook(replies[i].reply.Withdraw)
 		}
 	}
 	var body [][]byte
@@ -75,9 +75,7 @@ func (c *Conn) send(o outcome) {
 		body = [][]byte{encodeBatch(replies)}
 	}
 	for i := range replies {
-		if queued := replies[i].reply.Queued; queued != nil {
-			queued()
-		}
+		c.hook(replies[i].reply.Queued)
 	}
 	entries := []entry{c.frame(withdraw, body...)}
 	for i := range replies {
@@ -93,19 +91,22 @@ func (c *Conn) send(o outcome) {
 // checkSize turns a reply that no peer would accept into an error.
 func (c *Conn) checkSize(o *outcome) {
 	if size := len(o.reply.Result); size > c.limits.Frame {
-		o.refuse(wire.Errorf(wire.FileTooLarge, "the reply has %d bytes, the limit is %d: ask for less", size, c.limits.Frame))
+		c.refuse(o, wire.Errorf(wire.FileTooLarge, "the reply has %d bytes, the limit is %d: ask for less", size, c.limits.Frame))
 	}
 }
 
 // refuse drops a reply in favour of an error.
-func (o *outcome) refuse(err *wire.Error) {
-	o.withdraw()
+func (c *Conn) refuse(o *outcome, err *wire.Error) {
+	c.hook(o.reply.Withdraw)
 	o.reply, o.err = Reply{}, err
 }
 
-func (o *outcome) withdraw() {
-	if w := o.reply.Withdraw; w != nil {
-		w()
+// hook calls a function of a reply. Its panic must not cost the connection its
+// writer.
+func (c *Conn) hook(f func()) {
+	if f != nil {
+		defer c.recovered(func(*wire.Error) {})
+		f()
 	}
 }
 

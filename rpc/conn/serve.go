@@ -18,7 +18,7 @@ const cancelMethod = "$/cancelRequest"
 
 // hangupAfter is how long a handler may hold the read loop before somebody else
 // looks whether the peer is still there.
-const hangupAfter = 50 * time.Millisecond
+const hangupAfter = 20 * time.Millisecond
 
 // handle is the engine's handler. It runs on the read loop until it calls
 // jsonrpc2.Async; only up to there may it use the stream's current frame.
@@ -95,11 +95,26 @@ func (c *Conn) lookup(e *envelope) (Method, *wire.Error) {
 	if e.method == cancelMethod {
 		return Method{}, wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", cancelMethod)
 	}
-	method, failed := c.opt.Lookup(e.method)
+	method, failed := c.find(e.method)
 	if failed == nil && method.Notification {
 		failed = wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", e.method)
 	}
 	return method, failed
+}
+
+// find is Options.Lookup. A panic is the error of this request.
+func (c *Conn) find(name string) (method Method, failed *wire.Error) {
+	defer c.recovered(func(err *wire.Error) { method, failed = Method{}, err })
+	return c.opt.Lookup(name)
+}
+
+// recovered is deferred: it reports a panic and hands on an error for it.
+func (c *Conn) recovered(failed func(*wire.Error)) {
+	if v := recover(); v != nil {
+		c.counters.panics.Add(1)
+		c.log.Error("panic", "value", v, "stack", string(debug.Stack()))
+		failed(wire.Errorf(wire.Internal, "the daemon failed on this request: %v", v))
+	}
 }
 
 // run calls the handler of a registered call and releases the call.
@@ -119,19 +134,14 @@ func (c *Conn) run(r *request, method Method, params []byte) outcome {
 
 // call runs a handler and turns a panic into an error.
 func (c *Conn) call(ctx context.Context, method Method, params []byte) (reply Reply, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.counters.panics.Add(1)
-			c.log.Error("a handler panicked", "panic", v, "stack", string(debug.Stack()))
-			reply, err = Reply{}, wire.Errorf(wire.Internal, "the daemon failed on this request: %v", v)
-		}
-	}()
+	defer c.recovered(func(e *wire.Error) { reply, err = Reply{}, e })
 	return method.Serve(ctx, params)
 }
 
-// wireError maps the error of a handler.
-func (c *Conn) wireError(r *request, err error) *wire.Error {
-	var wired *wire.Error
+// wireError maps the error of a handler. A request that the peer cancelled ends
+// as cancelled, unless its handler got to a verdict of its own.
+func (c *Conn) wireError(r *request, err error) (wired *wire.Error) {
+	defer c.recovered(func(e *wire.Error) { wired = e })
 	if !errors.As(err, &wired) && c.opt.Error != nil {
 		wired = c.opt.Error(err)
 	}
@@ -152,7 +162,7 @@ func (c *Conn) serveNotification(e *envelope) {
 		}
 		return
 	}
-	method, failed := c.opt.Lookup(e.method)
+	method, failed := c.find(e.method)
 	if failed != nil {
 		c.log.Debug("ignored a notification", "method", e.method, "why", failed)
 		return

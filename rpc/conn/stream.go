@@ -2,7 +2,6 @@ package conn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -87,12 +86,8 @@ func (s *stream) admissible(f *frame) []byte {
 // envelope encodes e without its params: a large payload is scanned once, not
 // twice.
 func (s *stream) envelope(e *envelope) []byte {
-	method, err := json.Marshal(e.method)
-	if err != nil {
-		return nil
-	}
 	b := append(s.scratch[:0], `{"jsonrpc":"2.0","method":`...)
-	b = append(b, method...)
+	b = append(b, e.quoted...)
 	if e.kind == kindCall {
 		s.c.begin()
 		b = append(b, `,"id":`...)
