@@ -75,3 +75,46 @@ func BenchmarkDigest(b *testing.B) {
 		Sum(src)
 	}
 }
+
+// changedText is 50,000 lines and the same lines with a few hunks.
+func changedText() (old, new *Text) {
+	h := newHistory(1, 50_000, 38)
+	old = h.text()
+	for range 8 {
+		h.edit()
+	}
+	return old, h.text()
+}
+
+func BenchmarkMapLines(b *testing.B) {
+	old, new := changedText()
+	b.ReportAllocs()
+	for b.Loop() {
+		MapLines(old, new)
+	}
+	perLine(b, old.Lines())
+}
+
+func BenchmarkMapLinesManyHunks(b *testing.B) {
+	h := newHistory(1, 50_000, 38)
+	old := h.text()
+	for range 2000 {
+		h.edit()
+	}
+	new := h.text()
+	for b.Loop() {
+		MapLines(old, new)
+	}
+	perLine(b, old.Lines())
+}
+
+// BenchmarkMapLinesHostile compares texts made to be expensive.
+func BenchmarkMapLinesHostile(b *testing.B) {
+	for name, pair := range hostilePairs(50_000) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				MapLines(pair[0], pair[1])
+			}
+		})
+	}
+}

@@ -5,6 +5,16 @@
 // of the bytes it is given. Line numbers are 1-based and ranges inclusive, on
 // the wire and in Go.
 //
+// Text indexes the lines of a file; Anchor names one of them by number and
+// hash; Show and AppendAnchored render them; MapLines says which line of an
+// older text provably is which line of a newer one; Apply turns a batch of edits
+// into new bytes.
+//
+// The comparison behind MapLines is written here because a diff library returns
+// one edit script out of many equally short ones, and the question is what all
+// of them agree on. (go-udiff, gotextdiff and go-difflib were looked at; each
+// picks a script, none tells where it had a choice.)
+//
 // What a line is:
 //
 //   - a line ends at "\n"; its terminator is "\n" or "\r\n";
