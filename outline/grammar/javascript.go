@@ -28,7 +28,7 @@ func init() {
 			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate,
 			fields:   []string{"name", "body", "value", "left", "right", "key", "source", "kind", "arguments", "function"},
 			triggers: jsTriggers, modifiers: jsModifiers,
-			split: jsSplit, finish: jsFinish,
+			prepare: tsPrepare, split: jsSplit, finish: jsFinish,
 		})
 	}
 }
@@ -137,14 +137,14 @@ func jsClass(x *extraction, i int, sc *scope) {
 }
 
 // jsName returns the name that a property key or class member has, and false
-// for one that is computed.
+// for one that is computed and well known.
 func jsName(x *extraction, i int) (string, bool) {
 	s := x.str(i)
 	switch x.typ(i) {
 	case "string":
 		return unquote(s), len(s) > 2
 	case "computed_property_name":
-		return s, strings.HasPrefix(s, "[Symbol.") || strings.HasPrefix(s, "['") || strings.HasPrefix(s, "[\"")
+		return s, strings.HasPrefix(s, "[Symbol.") || strings.HasPrefix(s, "[ Symbol.")
 	}
 	return s, s != ""
 }
@@ -283,8 +283,8 @@ func jsVariables(x *extraction, i int, sc *scope) {
 	end := x.nodes[i].end
 	for k, j := range decls {
 		from, to := x.nodes[j].start, x.nodes[j].end
-		if k == 0 {
-			from = start
+		if k == 0 && !bytes.ContainsAny(x.src[x.nodes[i].start:from], ",=") {
+			from = start // unless the walk passed over the first
 		}
 		if k == len(decls)-1 {
 			to = end
@@ -438,7 +438,10 @@ func jsPair(x *extraction, i int, sc *scope) {
 	name, ok := jsName(x, key)
 	d := x.jsBound(x.defAt(i, key, symbol.Property), value, symbol.Function)
 	d.name = name
-	if !ok || d.kind == symbol.Property {
+	if own := x.field(x.unwrap(value), "name"); !ok && own >= 0 {
+		d.name, ok = x.str(own), true
+	}
+	if d.kind == symbol.Property {
 		x.visitValue(value, sc)
 		return
 	}

@@ -74,6 +74,7 @@ func pyFunction(x *extraction, i int, sc *scope) {
 			d.kind = symbol.Constructor
 		}
 	}
+	d.end = x.pyEnd(d.start, d.end)
 	d.sigEnd = x.pyHeadEnd(i)
 	d.doc = x.pyDocstring(i)
 	x.define(sc, i, d)
@@ -86,9 +87,27 @@ func pyClass(x *extraction, i int, sc *scope) {
 		return
 	}
 	d := x.defAt(i, name, symbol.Class)
+	d.end = x.pyEnd(d.start, d.end)
 	d.sigEnd = x.pyHeadEnd(i)
 	d.doc = x.pyDocstring(i)
 	x.define(sc, i, d)
+}
+
+// pyEnd returns the end of a definition without the comments behind its last
+// statement, which the grammar counts to the body.
+func (x *extraction) pyEnd(start, end int) int {
+	for end > start {
+		line := bytes.LastIndexByte(x.text[start:end], '\n') + 1
+		if line == 0 {
+			return end
+		}
+		last := bytes.TrimSpace(x.text[start+line : end])
+		if len(last) > 0 && (last[0] != '#' || bytes.Contains(last, []byte(`"""`)) || bytes.Contains(last, []byte("'''"))) {
+			return end
+		}
+		end = start + line - 1
+	}
+	return end
 }
 
 // pyDocstring returns the first line of the string that the body of node i

@@ -1,12 +1,42 @@
 package grammar
 
 import (
+	"bytes"
 	"regexp"
 
 	"mapd/outline/symbol"
 )
 
-var tsGlobal = regexp.MustCompile(`^declare\s+(global)\s*\{`)
+var (
+	tsGlobal     = regexp.MustCompile(`^declare\s+(global)\s*\{`)
+	tsBareGlobal = regexp.MustCompile(`(?m)^[ \t]*(global)\s*\{`)
+)
+
+// tsPrepare makes "global {" inside a module, which the grammar does not know,
+// an if statement of the same length; tsIf knows what it was.
+func tsPrepare(text []byte) []byte {
+	src := text
+	if !bytes.Contains(text, []byte("global")) {
+		return src
+	}
+	for _, m := range tsBareGlobal.FindAllSubmatchIndex(text, -1) {
+		if &src[0] == &text[0] {
+			src = bytes.Clone(text)
+		}
+		copy(src[m[2]:m[3]], "if(10)")
+	}
+	return src
+}
+
+func tsIf(x *extraction, i int, sc *scope) {
+	n := x.nodes[i]
+	if !bytes.HasPrefix(x.text[n.start:], []byte("global")) {
+		x.children(i, sc)
+		return
+	}
+	x.define(sc, i, def{name: "global", nameAt: n.start, kind: symbol.Namespace, start: n.start, end: n.end,
+		sigEnd: n.start + len("global"), children: func(sc *scope) { x.children(i, sc) }})
+}
 
 func tsRules() map[string]*rule {
 	return map[string]*rule{
@@ -23,6 +53,7 @@ func tsRules() map[string]*rule {
 		"internal_module":            {do: tsNamespace},
 		"module":                     {do: tsNamespace},
 		"ambient_declaration":        {do: tsAmbient, act: visit},
+		"if_statement":               {do: tsIf, act: visit | localGate},
 		"import_alias":               {role: inert, act: keep},
 		"as_expression":              {role: inert, act: visit | gate},
 		"satisfies_expression":       {role: inert, act: visit | gate},
