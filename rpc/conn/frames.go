@@ -176,6 +176,9 @@ func (f *frameReader) nextHeader() ([]byte, error) {
 		return nil, err
 	}
 	if err := f.fill(length, length); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, err
 	}
 	body := f.buf[f.start : f.start+length]
