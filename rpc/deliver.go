@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"sync"
 
 	"mapd/rpc/conn"
@@ -17,7 +19,11 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (conn.Reply,
 	if err != nil {
 		return conn.Reply{}, err
 	}
-	return s.deliver(&a.result, a)
+	encoded, err := a.encode()
+	if err != nil {
+		return conn.Reply{}, err
+	}
+	return deliver(encoded, a)
 }
 
 // serveReadMany answers mapd/readMany: each read on its own, in order of the
@@ -27,44 +33,50 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (con
 		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "reads has %d entries; it must have 1 to %d", len(p.Reads), wire.MaxReads)
 	}
 	answers := make([]*readAnswer, len(p.Reads))
-	result := wire.ReadManyResult{Results: make([]wire.ReadOutcome, len(p.Reads))}
+	results := make([][]byte, len(p.Reads))
 	slots := make(chan struct{}, readsAtOnce)
 	var wg sync.WaitGroup
 	for i, read := range p.Reads {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			answers[i], result.Results[i] = s.readOne(ctx, read)
+			answers[i], results[i] = s.readOne(ctx, read)
 		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return conn.Reply{}, err
 	}
-	return s.deliver(result, answers...)
+	encoded := append([]byte(`{"results":[`), bytes.Join(results, []byte(","))...)
+	return deliver(append(encoded, "]}"...), answers...)
 }
 
-// readOne is read as an entry of mapd/readMany. A panic is this entry's error.
-func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer, out wire.ReadOutcome) {
+// readOne is read as an entry of mapd/readMany: {"ok":…} or {"error":…}. A
+// panic is this entry's error.
+func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer, outcome []byte) {
+	failed := func(err *wire.Error) []byte {
+		encoded, _ := encode(wire.ReadOutcome{Error: err.Object()}) // of strings and numbers: it does not fail
+		return encoded
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			a, out = nil, wire.ReadOutcome{Error: s.server.panicked(wire.MethodReadMany, r).Object()}
+			a, outcome = nil, failed(s.server.panicked(wire.MethodReadMany, r))
 		}
 	}()
 	a, err := s.read(ctx, p)
 	if err != nil {
-		return nil, wire.ReadOutcome{Error: toWire(err).Object()}
+		return nil, failed(toWire(err))
 	}
-	return a, wire.ReadOutcome{OK: &a.result}
+	encoded, err := a.encode()
+	if err != nil {
+		return nil, failed(toWire(err))
+	}
+	return a, slices.Concat([]byte(`{"ok":`), encoded, []byte("}"))
 }
 
 // deliver makes the reply that carries answers, which may hold nils: the maps
 // in separate delivery follow it.
-func (s *Session) deliver(result any, answers ...*readAnswer) (conn.Reply, error) {
-	encoded, err := encode(result)
-	if err != nil {
-		return conn.Reply{}, err
-	}
+func deliver(encoded []byte, answers ...*readAnswer) (conn.Reply, error) {
 	reply := conn.Reply{Result: encoded}
 	for _, a := range answers {
 		if a == nil || a.fileMap == nil {

@@ -19,6 +19,7 @@ type Limits struct {
 	Outline   outline.Limits
 
 	LineShown   int           // bytes of a line before it is cut
+	ViewBytes   int64         // memory of rendered views
 	ImageBytes  int           // bytes of an image that one answer carries
 	Sessions    int           // named sessions kept at once
 	SessionKept time.Duration // how long a detached named session is kept
@@ -34,6 +35,7 @@ func DefaultLimits() Limits {
 		Workspace:   workspace.DefaultLimits(),
 		Outline:     outline.DefaultLimits(),
 		LineShown:   2000,
+		ViewBytes:   32 << 20,
 		ImageBytes:  20 << 20,
 		Sessions:    64,
 		SessionKept: 24 * time.Hour,
@@ -71,6 +73,7 @@ func (l *Limits) named() []namedLimit {
 		{"outline_format_ms", &l.Outline.FormatTime},
 		{"outline_memory_bytes", &l.Outline.Memory},
 		{"line_bytes", &l.LineShown},
+		{"view_bytes", &l.ViewBytes},
 		{"image_bytes", &l.ImageBytes},
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},

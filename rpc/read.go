@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"mapd/hashline"
 	"mapd/outline"
@@ -126,12 +125,15 @@ func parseSelection(p wire.ReadParams) (selection, error) {
 	return sel, nil
 }
 
-// readAnswer is a read that was computed and not yet sent.
+// readAnswer is a read that was computed and not yet sent. The content of its
+// result is empty: it stands, encoded, in shown and extra.
 type readAnswer struct {
-	result  wire.ReadResult
-	fileMap *wire.FileMap // in separate delivery
+	session *Session
 	version *workspace.Version
-	plan    view.Plan // what result shows, for the ledger
+	result  wire.ReadResult
+	shown   *shown         // the lines, nil if none were asked for
+	extra   []wire.Content // an image, or the map in inline delivery
+	fileMap *wire.FileMap  // the map in separate delivery
 }
 
 // read answers mapd/read from one Version.
@@ -144,7 +146,7 @@ func (s *Session) read(ctx context.Context, p wire.ReadParams) (*readAnswer, err
 	if err != nil {
 		return nil, err
 	}
-	a := &readAnswer{version: v, result: wire.ReadResult{
+	a := &readAnswer{session: s, version: v, result: wire.ReadResult{
 		Path:     wireText(v.Name()),
 		Snapshot: v.Snapshot(),
 		Details: wire.ReadDetails{
@@ -180,7 +182,7 @@ func (a *readAnswer) showImage(req readRequest, limit int) error {
 	if v.Size() > limit {
 		return wire.Errorf(wire.FileTooLarge, "%s is an image of %d bytes, more than the %d that one answer carries", quotePath(v.Name()), v.Size(), limit)
 	}
-	a.result.Content = []wire.Content{{Type: "image", Data: base64.StdEncoding.EncodeToString(v.Bytes()), MimeType: v.MIME()}}
+	a.extra = []wire.Content{{Type: "image", Data: base64.StdEncoding.EncodeToString(v.Bytes()), MimeType: v.MIME()}}
 	details.Truncation = wire.Truncation{ShownBytes: v.Size(), TotalBytes: v.Size()}
 	return nil
 }
@@ -196,66 +198,20 @@ func (a *readAnswer) show(ctx context.Context, req readRequest) error {
 	}
 	req.style.Lossy = v.Lossy()
 	ranged := req.selection.ranges != nil || req.selection.cursor != nil && req.selection.cursor.Ranged
-	plan, next, notice := fit(v, spans, req, ranged)
-	a.plan = plan
-
-	blocks := plan.Render(text, req.style)
-	for i, b := range blocks {
-		if i == len(blocks)-1 {
-			b += notice
-		}
-		a.result.Content = append(a.result.Content, wire.Content{Type: "text", Text: b})
+	shown, err := a.session.server.shown(v, spans, req, ranged)
+	if err != nil {
+		return err
 	}
-	details.Ranges = plan.Blocks
-	details.Next = next
-	details.Truncation.Truncated = next != nil
-	details.Truncation.By = string(plan.Cause)
-	details.Truncation.ShownLines = plan.Lines
-	details.Truncation.ShownBytes = plan.Bytes
-	for _, c := range plan.Cuts {
-		details.CutLines = append(details.CutLines, wire.CutLine{Line: c.Line, ShownBytes: c.To - c.From, TotalBytes: c.Total})
-	}
-	details.Lossy = v.Lossy() && lossy(text, plan.Blocks)
+	a.shown = shown
+	details.Ranges = shown.plan.Blocks
+	details.Next = shown.next
+	details.CutLines = shown.cutLines
+	details.Lossy = shown.lossy
+	details.Truncation.Truncated = shown.next != nil
+	details.Truncation.By = string(shown.plan.Cause)
+	details.Truncation.ShownLines = shown.plan.Lines
+	details.Truncation.ShownBytes = shown.plan.Bytes
 	return nil
-}
-
-// fit plans a view whose text and notice together keep the budget.
-func fit(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) (view.Plan, *wire.Next, string) {
-	budget := req.budget
-	for {
-		plan := view.Make(v.Text(), spans, budget, req.style)
-		if len(plan.Rest) == 0 {
-			return plan, nil, ""
-		}
-		next, notice := resume(v, plan, ranged)
-		over := plan.Size + len(notice) - req.budget.Bytes
-		if over <= 0 || budget.Bytes <= 1 {
-			return plan, next, notice
-		}
-		budget.Bytes = max(1, min(budget.Bytes-1, req.budget.Bytes-len(notice)))
-	}
-}
-
-// resume says how the rest of a truncated view is asked for.
-func resume(v *workspace.Version, plan view.Plan, ranged bool) (*wire.Next, string) {
-	cursor := view.Cursor{Digest: v.Digest(), Ranged: ranged, Rest: plan.Rest}.String()
-	next := &wire.Next{Cursor: cursor}
-	for _, s := range plan.Rest {
-		if s.Skip == 0 {
-			next.Offset = s.Start
-			break
-		}
-		if s.End > s.Start {
-			next.Offset = s.Start + 1
-			break
-		}
-	}
-	how := "cursor=" + cursor
-	if !ranged && len(plan.Rest) == 1 && plan.Rest[0].Skip == 0 {
-		how = fmt.Sprintf("offset=%d", next.Offset)
-	}
-	first, last := plan.Blocks[0].Start, plan.Blocks[len(plan.Blocks)-1].End
-	return next, fmt.Sprintf("\n\n[Showing lines %d-%d of %d. Use %s to continue.]", first, last, v.Text().Lines(), how)
 }
 
 // spans returns the lines that a selection asks for, clipped to the text.
@@ -360,7 +316,7 @@ func (a *readAnswer) addMap(ctx context.Context, req readRequest) error {
 	m := o.Render(outline.RenderOptions{Name: a.version.Name(), MaxBytes: req.mapBytes})
 	details.Map = mapInfo(m)
 	if req.delivery == wire.DeliverInline {
-		a.result.Content = append(a.result.Content, wire.Content{Type: "text", Text: m.Text})
+		a.extra = append(a.extra, wire.Content{Type: "text", Text: m.Text})
 		return nil
 	}
 	a.fileMap = &wire.FileMap{
@@ -379,16 +335,4 @@ func (a *readAnswer) addMap(ctx context.Context, req readRequest) error {
 
 func mapInfo(m outline.Map) *wire.MapInfo {
 	return &wire.MapInfo{Detail: string(m.Detail), Bytes: len(m.Text), ShownSymbols: m.ShownSymbols, TotalSymbols: m.TotalSymbols}
-}
-
-// lossy reports whether one of the shown lines holds invalid UTF-8.
-func lossy(text *hashline.Text, shown []hashline.Range) bool {
-	for _, r := range shown {
-		start, _ := text.Span(r.Start)
-		_, end := text.Span(r.End)
-		if !utf8.Valid(text.Bytes()[start:end]) {
-			return true
-		}
-	}
-	return false
 }

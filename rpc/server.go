@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mapd/rpc/conn"
+	"mapd/rpc/view"
 	"mapd/workspace"
 )
 
@@ -35,6 +36,7 @@ type Peer struct {
 type Server struct {
 	opt     Options
 	cache   *workspace.Cache
+	views   *view.Cache[*shown]
 	log     *slog.Logger
 	started time.Time
 
@@ -55,6 +57,7 @@ func NewServer(opt Options) *Server {
 	s := &Server{
 		opt:      opt,
 		cache:    opt.Cache,
+		views:    view.NewCache[*shown](opt.Limits.ViewBytes),
 		log:      opt.Log,
 		started:  time.Now(),
 		draining: make(chan struct{}),

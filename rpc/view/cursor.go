@@ -27,15 +27,21 @@ func (c Cursor) String() string {
 	if c.Ranged {
 		b[1] = 1
 	}
-	b = append(b, c.Digest[:]...)
+	b = appendSpans(append(b, c.Digest[:]...), c.Rest)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// appendSpans appends sorted spans: for each the lines since the one before,
+// the lines after its first, and the bytes skipped.
+func appendSpans(b []byte, spans []Span) []byte {
 	line := 0
-	for _, s := range c.Rest {
+	for _, s := range spans {
 		b = binary.AppendUvarint(b, uint64(s.Start-line))
 		b = binary.AppendUvarint(b, uint64(s.End-s.Start))
 		b = binary.AppendUvarint(b, uint64(s.Skip))
 		line = s.End
 	}
-	return base64.RawURLEncoding.EncodeToString(b)
+	return b
 }
 
 // ParseCursor reads the form that String writes. The spans are sorted and do
