@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unsafe"
 
@@ -17,7 +18,7 @@ func init() {
 		actions: jsActions(nil), otherwise: visit | gate,
 		fields:   []string{"name", "body", "value", "left", "right", "key", "source", "property", "kind", "arguments", "function"},
 		triggers: jsTriggers, modifiers: jsModifiers,
-		split: jsSplit, finish: jsFinish,
+		split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 	})
 	for _, dialect := range []struct {
 		name    string
@@ -28,7 +29,7 @@ func init() {
 			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate,
 			fields:   []string{"name", "body", "value", "left", "right", "key", "source", "kind", "arguments", "function"},
 			triggers: jsTriggers, modifiers: jsModifiers,
-			prepare: tsPrepare, split: jsSplit, finish: jsFinish,
+			prepare: tsPrepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 		})
 	}
 }
@@ -546,18 +547,30 @@ func jsFinish(_ []byte, exports []string, list *symbol.List) {
 	}
 }
 
-// jsSplit says whether a line without indentation begins a definition.
-func jsSplit(line []byte) bool {
-	for _, word := range jsStarts {
-		if bytes.HasPrefix(line, word) {
-			return true
-		}
+var (
+	jsStart     = regexp.MustCompile(`^(?:(?:export|async|default|declare|abstract) +)*(?:function|class|const|let|var|import|interface|type|enum|namespace|module)\b|^export\b|^@|^[\w$.]+(?:\[[^\]]*\])? *=[^=]|^;?\(function`)
+	jsStatement = regexp.MustCompile(`^(?:(?:export|async|default|declare|abstract) +)*(?:function|class|interface|enum|namespace)\b|^(?:export +)?(?:const|let|var) +[\w$]+[^=]*= *(?:async +)?(?:function|class|\(|[\w$]+ *=>)|^[\w$.]+ *= *(?:async +)?(?:function|class\b|\([^()]*\) *=>)`)
+	jsProperty  = regexp.MustCompile(`^['"\w$-]+ *: *(?:async +)?(?:function\b|\([^()]*\) *=>|[\w$]+ *=>)`)
+	jsMember    = regexp.MustCompile(`^@\w|^(?:(?:public|private|protected|static|async|get|set|readonly|abstract|override|\*) *)*[\w$#]+ *(?:<[^()]*>)?\([^;]*\{$|^(?:constructor|(?:public|private|protected|static|abstract|override|async) .*)\(`)
+	jsNoMember  = regexp.MustCompile(`^(?:if|for|while|switch|catch|return|else|do|with|await|throw|typeof|new|yield|case)\b`)
+	jsWrappers  = map[place]wrapper{
+		inBlock:  {open: "function " + wrapperName + "(){", close: "}"},
+		inType:   {open: "class " + wrapperName + "{", close: "}"},
+		inObject: {open: "var " + wrapperName + "={", close: "}"},
 	}
-	return false
-}
+)
 
-var jsStarts = [][]byte{
-	[]byte("function"), []byte("async function"), []byte("class "), []byte("export "), []byte("const "), []byte("let "), []byte("var "),
-	[]byte("import "), []byte("interface "), []byte("type "), []byte("enum "), []byte("declare "), []byte("namespace "), []byte("module"),
-	[]byte("abstract "), []byte("@"), []byte("exports."),
+// jsSplit says whether a line without indentation begins a definition.
+func jsSplit(line []byte) bool { return jsStart.Match(line) }
+
+func jsInner(line []byte) place {
+	switch {
+	case jsStatement.Match(line):
+		return inBlock
+	case jsProperty.Match(line):
+		return inObject
+	case jsMember.Match(line) && !jsNoMember.Match(line):
+		return inType
+	}
+	return nowhere
 }

@@ -36,6 +36,10 @@ type language struct {
 	// split says whether a line without indentation begins a definition, where a
 	// broken file may be cut. Nil means that it cannot be cut.
 	split func(line []byte) bool
+	// inner says what an indented line begins, if a broken definition may be cut
+	// there, and wrappers what must stand around the parts to parse them alone.
+	inner    func(line []byte) place
+	wrappers map[place]wrapper
 	// finish completes the outline once all symbols are known; exports are the
 	// names that the file lists as exported.
 	finish func(text []byte, exports []string, list *symbol.List)
@@ -53,6 +57,22 @@ type rule struct {
 	name   string      // the field of the name, if not "name"
 	body   string      // the field where the signature ends, if not "body"
 }
+
+// A place is where the part of a broken definition stands.
+type place uint8
+
+const (
+	nowhere  place = iota // not the start of a part
+	inBlock               // a statement, at home in a function
+	inType                // a member of a class or its like
+	inObject              // a property of an object literal
+)
+
+// A wrapper makes a whole of a part: one line before it and text behind it. It
+// defines a symbol named wrapperName.
+type wrapper struct{ open, close string }
+
+const wrapperName = "mapd_wrapper"
 
 // A role is how a node takes part in its neighbours.
 type role uint8

@@ -44,7 +44,11 @@ func init() {
 		fields:    []string{"name", "body", "left", "right", "type", "parameters", "return_type", "superclasses", "module_name"},
 		triggers:  []string{"def", "class", "lambda", "import"},
 		modifiers: []string{"async"},
-		split:     pySplit, finish: pyFinish,
+		split:     pySplit, inner: pyInner, finish: pyFinish,
+		wrappers: map[place]wrapper{
+			inType:  {open: "class " + wrapperName + ":"},
+			inBlock: {open: "def " + wrapperName + "():"},
+		},
 	})
 }
 
@@ -277,6 +281,15 @@ func pySplit(line []byte) bool {
 		}
 	}
 	return false
+}
+
+func pyInner(line []byte) place {
+	for _, word := range []string{"def ", "class ", "async def ", "@"} {
+		if bytes.HasPrefix(line, []byte(word)) {
+			return inType
+		}
+	}
+	return nowhere
 }
 
 // pyFinish decides what is exported: what __all__ lists, and without it every

@@ -1,10 +1,32 @@
 package grammar
 
 import (
+	"bytes"
 	"sort"
 
 	"mapd/outline/symbol"
 )
+
+// A segment is the part of a broken file from one definition at the left margin
+// to the next, by bytes and by its 1-based lines.
+type segment struct {
+	start, end int
+	first      int // line
+	last       int // line; first-1 for no line
+}
+
+// A piece is what is known about some lines of the file.
+type piece struct {
+	symbols []symbol.Symbol
+	imports []symbol.Import
+	exports []string
+}
+
+func (p *piece) add(q piece) {
+	p.symbols = append(p.symbols, q.symbols...)
+	p.imports = append(p.imports, q.imports...)
+	p.exports = append(p.exports, q.exports...)
+}
 
 // outline parses text, and again in segments if the tree has errors.
 func (t *table) outline(text []byte) (symbol.List, error) {
@@ -17,16 +39,349 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 		return symbol.List{}, err
 	}
 	whole := t.extract(text, src, nodes)
-	list := whole.list
-	exports := whole.exports
-	list.Source = symbol.Parser
+	found := piece{whole.list.Symbols, whole.list.Imports, whole.exports}
+	list := symbol.List{Source: symbol.Parser}
 	if broken {
 		list.Why = symbol.SyntaxErrors
+		settle(found.symbols)
+		if m := newMender(whole); len(m.segments) > 1 {
+			list.Source = symbol.Segments
+			if found, err = m.mend(found); err != nil {
+				return symbol.List{}, err
+			}
+		}
 	}
-	settle(list.Symbols)
-	sort.SliceStable(list.Imports, func(i, j int) bool { return list.Imports[i].Start < list.Imports[j].Start })
+	settle(found.symbols)
+	sort.SliceStable(found.imports, func(i, j int) bool { return found.imports[i].Start < found.imports[j].Start })
+	list.Symbols, list.Imports = found.symbols, found.imports
 	if t.lang.finish != nil {
-		t.lang.finish(text, exports, &list)
+		t.lang.finish(text, found.exports, &list)
 	}
 	return list, nil
+}
+
+// A mender makes the outline of a file whose tree has errors.
+type mender struct {
+	x        *extraction // of the whole file
+	segments []segment
+	budget   int // bytes that may still be parsed
+}
+
+// chunks is how many parts a broken file is parsed in at first; a part that
+// has errors is halved until it is one segment.
+const chunks = 16
+
+// newMender cuts the file of x where a definition starts at the left margin,
+// but not inside a definition that the whole tree knows without an error.
+func newMender(x *extraction) *mender {
+	m := &mender{x: x, budget: 4*len(x.src) + 64<<10}
+	if x.t.lang.split == nil {
+		return m
+	}
+	at, line := 0, 1
+	cut := func(i int) { // the segment ends before line i+1
+		if end := x.lines[i]; end > at {
+			m.segments = append(m.segments, segment{at, end, line, i})
+			at, line = end, i+1
+		}
+	}
+	trusted := x.trusted()
+	for i := 1; i < len(x.lines); i++ {
+		start := x.lines[i]
+		if start >= len(x.src) || isSpace(x.src[start]) || !x.t.lang.split(x.lineText(i)) {
+			continue
+		}
+		for len(trusted) > 0 && trusted[0].end <= start {
+			trusted = trusted[1:]
+		}
+		if len(trusted) > 0 && trusted[0].start < start {
+			continue
+		}
+		cut(x.leadLine(i, line))
+	}
+	if at < len(x.src) {
+		m.segments = append(m.segments, segment{at, len(x.src), line, len(x.lines)})
+	}
+	return m
+}
+
+// lineText returns line i, counted from 0.
+func (x *extraction) lineText(i int) []byte {
+	end := len(x.src)
+	if i+1 < len(x.lines) {
+		end = x.lines[i+1]
+	}
+	return x.src[x.lines[i]:end]
+}
+
+// leadLine returns the first of the lines before line i that hold its comments
+// and decorators, counted from 0 and not before line first.
+func (x *extraction) leadLine(i, first int) int {
+	for i > first {
+		line := x.lineText(i - 1)
+		if len(line) < 2 || !isLead(line) {
+			break
+		}
+		i--
+	}
+	return i
+}
+
+func isLead(line []byte) bool {
+	switch line[0] {
+	case '@', '[':
+		return true
+	case '#':
+		return bytes.HasPrefix(line, []byte("# ")) || bytes.HasPrefix(line, []byte("#["))
+	case '-':
+		return line[1] == '-'
+	case '/':
+		return line[1] == '/' || line[1] == '*'
+	case ' ':
+		return line[1] == '*'
+	}
+	return false
+}
+
+// trusted returns the outermost nodes that define something and have no error,
+// in order. A string or an expression is not trusted: what a quote without its
+// partner swallows looks like one.
+func (x *extraction) trusted() []span {
+	var found []span
+	for i := 0; i < len(x.nodes); i = x.nodes[i].next {
+		n := x.nodes[i]
+		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing {
+			found = append(found, span{start: n.start, end: n.end})
+		}
+	}
+	return found
+}
+
+// clean reports for each segment whether the whole tree knows all of it without
+// an error.
+func (m *mender) clean() []bool {
+	x := m.x
+	clean := make([]bool, len(m.segments))
+	for k := range clean {
+		clean[k] = true
+	}
+	k := 0
+	for i := 0; i < len(x.nodes); i = x.nodes[i].next {
+		n := x.nodes[i]
+		r := x.rule(i)
+		good := r != nil && (r.role == definition || r.role == comment) && !n.hasError && !n.missing && !n.isError
+		for k < len(m.segments) && m.segments[k].end <= n.start {
+			k++
+		}
+		for j := k; j < len(m.segments) && m.segments[j].start < max(n.end, n.start+1); j++ {
+			inside := n.start >= m.segments[j].start && n.end <= m.segments[j].end
+			if !good || !inside {
+				clean[j] = false
+			}
+		}
+	}
+	return clean
+}
+
+// mend returns the union of what the segments show and of what the whole tree
+// knows besides.
+func (m *mender) mend(whole piece) (piece, error) {
+	var result piece
+	clean := m.clean()
+	for k := 0; k < len(m.segments); {
+		if clean[k] {
+			result.add(whole.within(m.segments[k], true))
+			k++
+			continue
+		}
+		size, end := 0, k
+		for end < len(m.segments) && !clean[end] && (end == k || size < len(m.x.src)/chunks) {
+			size += m.segments[end].end - m.segments[end].start
+			end++
+		}
+		p, err := m.parse(k, end, whole)
+		if err != nil {
+			return piece{}, err
+		}
+		result.add(p)
+		k = end
+	}
+	result.exports = append(result.exports, whole.exports...)
+	result.symbols = adopt(result.symbols, whole.symbols)
+	return result, nil
+}
+
+// parse returns what the segments k to end-1 hold.
+func (m *mender) parse(k, end int, whole piece) (piece, error) {
+	x := m.x
+	start, stop := m.segments[k].start, m.segments[end-1].end
+	lines := segment{start, stop, m.segments[k].first, m.segments[end-1].last}
+	if m.budget -= stop - start; m.budget < 0 {
+		return whole.within(lines, false), nil
+	}
+	nodes, broken, err := x.t.parse(x.src[start:stop])
+	if err != nil {
+		return piece{}, err
+	}
+	if broken && end-k > 1 {
+		mid := (k + end) / 2
+		p, err := m.parse(k, mid, whole)
+		if err != nil {
+			return piece{}, err
+		}
+		q, err := m.parse(mid, end, whole)
+		p.add(q)
+		return p, err
+	}
+	part := x.t.extract(x.text[start:stop], x.src[start:stop], nodes)
+	settle(part.list.Symbols)
+	p := piece{part.list.Symbols, part.list.Imports, part.exports}
+	if broken {
+		m.mendInner(part, &p, 0)
+	}
+	p.shift(lines.first - 1)
+	if broken {
+		p.unite(whole.within(lines, false))
+	}
+	return p, nil
+}
+
+// within returns the part of p that starts in the lines of s; ends are brought
+// back to it unless they are known to be right.
+func (p piece) within(s segment, exact bool) piece {
+	var q piece
+	symbol.Walk(p.symbols, func(sym *symbol.Symbol, _ int) bool {
+		if sym.Start < s.first || sym.Start > s.last {
+			return sym.End >= s.first && sym.Start <= s.last
+		}
+		if sym.FirstLine() < s.first {
+			return true
+		}
+		copied := *sym
+		if !exact {
+			clip(&copied, s.last)
+		}
+		q.symbols = append(q.symbols, copied)
+		return false
+	})
+	for _, im := range p.imports {
+		if im.Start >= s.first && im.End <= s.last {
+			q.imports = append(q.imports, im)
+		}
+	}
+	return q
+}
+
+// clip removes what lies behind line last.
+func clip(s *symbol.Symbol, last int) {
+	s.End = min(s.End, last)
+	if s.NameLine > last {
+		s.NameLine = 0
+	}
+	kept := make([]symbol.Symbol, 0, len(s.Children))
+	for _, c := range s.Children {
+		if c.Start <= last {
+			clip(&c, last)
+			kept = append(kept, c)
+		}
+	}
+	s.Children = kept
+}
+
+// shift moves p down by n lines.
+func (p *piece) shift(n int) {
+	symbol.Walk(p.symbols, func(s *symbol.Symbol, _ int) bool {
+		s.Start += n
+		s.End += n
+		if s.NameLine > 0 {
+			s.NameLine += n
+		}
+		if s.Lead > 0 {
+			s.Lead += n
+		}
+		return true
+	})
+	for i := range p.imports {
+		p.imports[i].Start += n
+		p.imports[i].End += n
+	}
+}
+
+// unite adds to p what only q knows: symbols that p has not, by name and first
+// line, at the innermost place that holds them.
+func (p *piece) unite(q piece) {
+	type key struct {
+		name  string
+		start int
+	}
+	known := make(map[key]bool)
+	symbol.Walk(p.symbols, func(s *symbol.Symbol, _ int) bool {
+		known[key{s.Name, s.Start}] = true
+		return true
+	})
+	symbol.Walk(q.symbols, func(s *symbol.Symbol, _ int) bool {
+		if !known[key{s.Name, s.Start}] {
+			known[key{s.Name, s.Start}] = true
+			copied := *s
+			copied.Children = nil
+			p.symbols = insert(p.symbols, copied)
+		}
+		return true
+	})
+	lines := make(map[int]bool)
+	for _, im := range p.imports {
+		lines[im.Start] = true
+	}
+	for _, im := range q.imports {
+		if !lines[im.Start] {
+			p.imports = append(p.imports, im)
+		}
+	}
+}
+
+// insert puts s into the innermost symbol whose lines hold it.
+func insert(symbols []symbol.Symbol, s symbol.Symbol) []symbol.Symbol {
+	for i := range symbols {
+		if h := &symbols[i]; h.Start < s.Start && s.End <= h.End {
+			h.Children = insert(h.Children, s)
+			return symbols
+		}
+	}
+	i := sort.Search(len(symbols), func(i int) bool { return symbols[i].Start > s.Start })
+	symbols = append(symbols, symbol.Symbol{})
+	copy(symbols[i+1:], symbols[i:])
+	symbols[i] = s
+	return symbols
+}
+
+// adopt gives namespaces and modules that span several segments, as only the
+// whole tree shows, what lies inside them.
+func adopt(symbols, whole []symbol.Symbol) []symbol.Symbol {
+	ends := make(map[int]int)
+	symbol.Walk(whole, func(s *symbol.Symbol, _ int) bool {
+		container := s.Kind == symbol.Namespace || s.Kind == symbol.Module
+		if container {
+			ends[s.Start] = max(ends[s.Start], s.End)
+		}
+		return container
+	})
+	var result []symbol.Symbol
+	var add func(into *[]symbol.Symbol, s symbol.Symbol)
+	add = func(into *[]symbol.Symbol, s symbol.Symbol) {
+		if k := len(*into) - 1; k >= 0 {
+			h := &(*into)[k]
+			if (h.Kind == symbol.Namespace || h.Kind == symbol.Module) && h.Start < s.Start && s.End <= h.End {
+				add(&h.Children, s)
+				return
+			}
+		}
+		*into = append(*into, s)
+	}
+	for _, s := range symbols {
+		if s.Kind == symbol.Namespace || s.Kind == symbol.Module {
+			s.End = max(s.End, ends[s.Start])
+		}
+		add(&result, s)
+	}
+	return result
 }

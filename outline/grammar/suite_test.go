@@ -191,15 +191,47 @@ func filesIn(t *testing.T, dir string, limit int, want func(path string, size in
 	return picked
 }
 
-func TestPythonOracle(t *testing.T) {
-	suite(t, "python")
+// pythonFiles returns files of Python's standard library and of what is
+// installed beside it.
+func pythonFiles(t *testing.T, limit int) []string {
+	t.Helper()
 	out, err := exec.Command("python3", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))").Output()
 	if err != nil {
 		t.Fatalf("python3: %v", err)
 	}
-	files := filesIn(t, strings.TrimSpace(string(out)), 300, func(path string, size int64) bool {
+	return filesIn(t, strings.TrimSpace(string(out)), limit, func(path string, size int64) bool {
 		return strings.HasSuffix(path, ".py") && size > 2<<10 && !strings.Contains(path, "lib2to3/tests/data")
 	})
+}
+
+// bindingDir returns the folder of the grammars' binding.
+func bindingDir(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/smacker/go-tree-sitter").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// npmDir returns the folder of some npm packages.
+func npmDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("MAPD_NPM_DIR")
+	if dir == "" {
+		dir = t.TempDir()
+		cmd := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir,
+			"typescript@5.4.5", "jquery@3", "lodash@4", "react-dom@18", "rxjs@7", "three@0.160", "@types/node@20", "express@4", "@angular/core@17", "effect@3", "zod@3")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("npm install: %v\n%s", err, out)
+		}
+	}
+	return filepath.Join(dir, "node_modules")
+}
+
+func TestPythonOracle(t *testing.T) {
+	suite(t, "python")
+	files := pythonFiles(t, 300)
 	all := ask(t, files, "python3", "testdata/oracle/python_oracle.py")
 	scoreAll(t, "python", all).check(t, "python", 40)
 }
@@ -208,16 +240,7 @@ func TestPythonOracle(t *testing.T) {
 // package and on those of some libraries.
 func TestTypeScriptOracle(t *testing.T) {
 	suite(t, "npm")
-	dir := os.Getenv("MAPD_NPM_DIR")
-	if dir == "" {
-		dir = t.TempDir()
-		cmd := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir,
-			"typescript@5.4.5", "jquery@3", "lodash@4", "react-dom@18", "rxjs@7", "three@0.160", "@types/node@20", "express@4", "@angular/core@17")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("npm install: %v\n%s", err, out)
-		}
-	}
-	modules := filepath.Join(dir, "node_modules")
+	modules := npmDir(t)
 	compiler := filepath.Join(modules, "typescript")
 	for _, c := range []struct {
 		what, language string

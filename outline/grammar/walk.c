@@ -145,13 +145,14 @@ static bool enter(walk *w, TSTreeCursor *cursor) {
 		field = ts_tree_cursor_current_field_id(cursor);
 		if (field < t->field_count && t->fields[field]) keep = true;
 	}
-	if ((parent & ACT_ALL) && ts_node_is_named(node)) keep = true;
+	bool forced = (parent & ACT_ALL) && ts_node_is_named(node);
+	if (forced) keep = true;
 	if (!keep && !(action & ACT_VISIT)) return false;
 
 	uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
 	bool gated = (action & ACT_GATE) || ((action & ACT_LOCAL_GATE) && w->funcs);
 	if (gated && t->trigger_count && !has_trigger(&w->trig, start, end)) {
-		if (field && keep) record(w, node, type, field, start, end);
+		if (forced || (field && keep)) record(w, node, type, field, start, end);
 		return false;
 	}
 	if (keep) record(w, node, type, field, start, end);
@@ -179,6 +180,7 @@ static void leave(walk *w) {
 static void walk_tree(walk *w, TSNode root) {
 	TSTreeCursor cursor = ts_tree_cursor_new(root);
 	bool descend = enter(w, &cursor);
+	if (w->depth > 0) w->stack[0].action |= ACT_ALL; // what the file is made of
 	for (;;) {
 		if (descend) {
 			if (ts_tree_cursor_goto_first_child(&cursor)) {

@@ -1,0 +1,247 @@
+package grammar
+
+import (
+	"bytes"
+
+	"mapd/outline/symbol"
+)
+
+// maxInner bounds how deep a broken definition is cut into its parts.
+const maxInner = 3
+
+// A part is some lines of a broken definition, counted from 0, and where they
+// stand.
+type part struct {
+	first, end int
+	place      place
+}
+
+// mendInner improves p, what the broken text of x holds, by its parts: the
+// text is cut where definitions of the smallest indentation begin, and each
+// part is parsed alone inside a wrapper.
+func (m *mender) mendInner(x *extraction, p *piece, depth int) {
+	parts := x.parts()
+	if len(parts) == 0 || depth >= maxInner {
+		return
+	}
+	headEnd := parts[0].first // a line, 1-based, of the head
+	old := *p
+	head := old.within(segment{first: 1, last: headEnd}, false)
+	p.symbols, p.imports = head.symbols, head.imports
+	path := holder(p.symbols)
+	indent := x.indent(parts[0].first)
+	for _, part := range parts {
+		found, err := m.parsePart(x, part, path, old, depth)
+		if err != nil {
+			return
+		}
+		p.imports = append(p.imports, found.imports...)
+		p.exports = append(p.exports, found.exports...)
+		if path == nil {
+			p.symbols = append(p.symbols, found.symbols...)
+			continue
+		}
+		path.Children = append(path.Children, found.symbols...)
+	}
+	if path != nil {
+		x.closeHolder(path, parts[len(parts)-1].first+1, indent)
+	}
+	settle(p.symbols)
+}
+
+// holder returns the symbol that the head of a definition opens.
+func holder(symbols []symbol.Symbol) *symbol.Symbol {
+	if len(symbols) == 0 {
+		return nil
+	}
+	s := &symbols[len(symbols)-1]
+	switch {
+	case isType(s.Kind), s.Kind == symbol.Function, s.Kind == symbol.Method, s.Kind == symbol.Constructor,
+		s.Kind == symbol.Namespace, s.Kind == symbol.Module, s.Kind == symbol.Constant, s.Kind == symbol.Variable:
+		return s
+	}
+	return nil
+}
+
+// closeHolder ends s where the text does, without what follows with less
+// indentation than its members: s's own last line is the last with as little
+// as its first.
+func (x *extraction) closeHolder(s *symbol.Symbol, after int, _ int) {
+	end := len(x.lines)
+	for end > after && len(bytes.TrimSpace(x.lineText(end-1))) == 0 {
+		end--
+	}
+	s.End = max(s.End, end)
+}
+
+// indent returns how far line i, counted from 0, is indented; a tab counts as
+// one.
+func (x *extraction) indent(i int) int {
+	line := x.lineText(i)
+	return len(line) - len(bytes.TrimLeft(line, " \t"))
+}
+
+// parts returns where the broken text of x can be cut further.
+func (x *extraction) parts() []part {
+	inner := x.t.lang.inner
+	if inner == nil {
+		return nil
+	}
+	var cuts []part
+	smallest := 0
+	trusted := x.trustedInside()
+	for i := 1; i < len(x.lines); i++ {
+		line := x.lineText(i)
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 || !isSpace(line[0]) {
+			continue
+		}
+		indent := x.indent(i)
+		if smallest > 0 && indent > smallest {
+			continue
+		}
+		at := x.lines[i] + indent
+		for len(trusted) > 0 && trusted[0].end <= at {
+			trusted = trusted[1:]
+		}
+		if len(trusted) > 0 && trusted[0].start < at {
+			continue
+		}
+		place := inner(text)
+		if place == nowhere {
+			continue
+		}
+		if indent < smallest || smallest == 0 {
+			smallest, cuts = indent, cuts[:0]
+		}
+		cuts = append(cuts, part{first: i, place: place})
+	}
+	for k := range cuts {
+		cuts[k].end = len(x.lines)
+		if k > 0 {
+			low := cuts[k-1].first + 1
+			first := cuts[k].first
+			for first > low && x.leads(first-1) {
+				first--
+			}
+			cuts[k].first = first
+			cuts[k-1].end = first
+		}
+	}
+	if len(cuts) > 0 {
+		for cuts[0].first > 1 && x.leads(cuts[0].first-1) {
+			cuts[0].first--
+		}
+	}
+	return cuts
+}
+
+// leads reports whether line i, counted from 0, is a comment or decorator.
+func (x *extraction) leads(i int) bool {
+	line := bytes.TrimLeft(x.lineText(i), " \t")
+	if len(line) > 0 && line[0] == '*' {
+		return true
+	}
+	return len(line) >= 2 && isLead(line)
+}
+
+// trustedInside returns the nodes that define something and have no error,
+// wherever they stand.
+func (x *extraction) trustedInside() []span {
+	var found []span
+	for i := 0; i < len(x.nodes); {
+		n := x.nodes[i]
+		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing && n.end > n.start {
+			found = append(found, span{start: n.start, end: n.end})
+			i = n.next
+			continue
+		}
+		i++
+	}
+	return found
+}
+
+// parsePart returns what one part holds, in lines of x.
+func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old piece, depth int) (piece, error) {
+	start, end := x.lines[at.first], len(x.src)
+	if at.end < len(x.lines) {
+		end = x.lines[at.end]
+	}
+	lines := segment{first: at.first + 1, last: at.end}
+	if m.budget -= end - start; m.budget < 0 {
+		return old.within(lines, false), nil
+	}
+	w := x.t.lang.wrappers[at.place]
+	if at.place == inBlock && holder != nil && (holder.Kind == symbol.Namespace || holder.Kind == symbol.Module) {
+		w = wrapper{}
+	}
+	if at.place == inType && holder != nil && (holder.Kind == symbol.Function || holder.Kind == symbol.Method || holder.Kind == symbol.Constructor) {
+		if in, ok := x.t.lang.wrappers[inBlock]; ok && x.t.lang.name == "python" {
+			w = in
+		}
+	}
+	text := wrap(w, x.text[start:end])
+	src := wrap(w, x.src[start:end])
+	nodes, broken, err := x.t.parse(src)
+	if err != nil {
+		return piece{}, err
+	}
+	y := x.t.extract(text, src, nodes)
+	settle(y.list.Symbols)
+	p := piece{y.list.Symbols, y.list.Imports, y.exports}
+	if w.open != "" {
+		p.unwrap()
+		p.shift(-1)
+	}
+	if broken && w.open != "" {
+		// The part alone, without its wrapper, is what can be cut again.
+		z := x.t.extract(x.text[start:end], x.src[start:end], nil)
+		m.mendInner(z, &p, depth+1)
+	} else if broken {
+		m.mendInner(y, &p, depth+1)
+	}
+	p.shift(at.first)
+	if broken {
+		p.unite(old.within(lines, false))
+	}
+	p.limit(lines)
+	return p, nil
+}
+
+func wrap(w wrapper, part []byte) []byte {
+	if w.open == "" {
+		return part
+	}
+	b := make([]byte, 0, len(w.open)+len(part)+len(w.close)+2)
+	b = append(append(b, w.open...), '\n')
+	b = append(append(b, part...), '\n')
+	return append(b, w.close...)
+}
+
+// unwrap replaces the symbol of a wrapper by what lies in it.
+func (p *piece) unwrap() {
+	var symbols []symbol.Symbol
+	for _, s := range p.symbols {
+		if s.Name == wrapperName {
+			symbols = append(symbols, s.Children...)
+		} else {
+			symbols = append(symbols, s)
+		}
+	}
+	p.symbols = symbols
+}
+
+// limit removes what lies outside the lines of s, as the lines of a wrapper do.
+func (p *piece) limit(s segment) {
+	kept := p.symbols[:0]
+	for _, sym := range p.symbols {
+		if sym.Start >= s.first && sym.Start <= s.last {
+			clip(&sym, s.last)
+			if sym.Lead > 0 && sym.Lead < s.first {
+				sym.Lead = 0
+			}
+			kept = append(kept, sym)
+		}
+	}
+	p.symbols = kept
+}
