@@ -69,6 +69,55 @@ type peer struct {
 	conn *Conn
 }
 
+// gate is a method that waits: for the test to let it go, or for its context.
+type gate struct {
+	entered chan string // gets the params of each call
+	let     chan struct{}
+	ended   chan error // gets the cause of each context that ended first
+}
+
+func newGate() *gate {
+	return &gate{entered: make(chan string, 2000), let: make(chan struct{}), ended: make(chan error, 2000)}
+}
+
+func (g *gate) method() Method {
+	return Method{Serve: func(ctx context.Context, params []byte) (Reply, error) {
+		g.entered <- string(params)
+		select {
+		case <-g.let:
+			return Reply{Result: params}, nil
+		case <-ctx.Done():
+			g.ended <- context.Cause(ctx)
+			return Reply{}, ctx.Err()
+		}
+	}}
+}
+
+// serial returns m as a method of the read loop.
+func serial(m Method) Method {
+	m.Serial = true
+	return m
+}
+
+// notification returns a notification of f.
+func notification(f func(params []byte) error) Method {
+	return Method{Notification: true, Serve: func(_ context.Context, params []byte) (Reply, error) {
+		return Reply{}, f(params)
+	}}
+}
+
+// receive waits for a value, but not for ever.
+func receive[T any](t testing.TB, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatal("nothing comes")
+		panic("unreachable")
+	}
+}
+
 // start serves methods on a socket pair.
 func start(t testing.TB, m methods, change ...func(*Options)) *peer {
 	t.Helper()

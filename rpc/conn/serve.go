@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,8 +121,9 @@ func (c *Conn) recovered(failed func(*wire.Error)) {
 // run calls the handler of a registered call and releases the call.
 func (c *Conn) run(r *request, method Method, params []byte) outcome {
 	o := outcome{rawID: r.rawID}
-	var err error
-	if err = context.Cause(r); err == nil {
+	// The end of the connection reaches its requests one by one.
+	err := cmp.Or(context.Cause(c.ctx), context.Cause(r))
+	if err == nil {
 		o.reply, err = c.call(r, method, params)
 	}
 	if err != nil {
