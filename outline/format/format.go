@@ -14,6 +14,7 @@ type scanner func(d *doc)
 var scanners = map[string]scanner{
 	"json":     scanJSON,
 	"jsonc":    scanJSON,
+	"jsonl":    scanJSONLines,
 	"markdown": scanMarkdown,
 	"mdx":      scanMDX,
 }

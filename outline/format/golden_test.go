@@ -103,7 +103,7 @@ func checkInvariants(t testing.TB, data []byte, list symbol.List) {
 			if s.Lead != 0 && (s.Lead > s.Start || s.Lead < first) {
 				t.Fatalf("symbol %q at %d-%d has lead %d", s.Name, s.Start, s.End, s.Lead)
 			}
-			if s.Kind == "" || len(s.Name) > MaxName+len("…")+3 || len(s.Signature) > 2000 {
+			if s.Kind == "" || s.Name == "" || len(s.Name) > MaxName+len("…")+3 || len(s.Signature) > 2000 {
 				t.Fatalf("symbol %q: kind %q, %d bytes of signature", s.Name, s.Kind, len(s.Signature))
 			}
 			if strings.ContainsAny(s.Signature+s.Docstring, "\n\r") {

@@ -32,6 +32,7 @@ func scanJSON(d *doc) {
 	case err == nil:
 	case errors.Is(err, errManyValues):
 		d.tree = newTree()
+		scanJSONLines(d)
 	case errors.Is(err, errTooDeep):
 		d.source, d.why = symbol.Segments, symbol.TooLarge
 	default:

@@ -2,13 +2,14 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
@@ -39,7 +40,7 @@ func oracleKeys(t testing.TB, data []byte) []keyAt {
 		case json.Delim('{'):
 			for dec.More() {
 				name, _ := dec.Token()
-				key := path + "/" + cutName(name.(string))
+				key := path + "/" + cmp.Or(cutName(name.(string)), Unnamed)
 				i := len(out)
 				if show {
 					out = append(out, keyAt{key, line(), 0})
@@ -83,7 +84,7 @@ func checkJSON(t testing.TB, data []byte) {
 	if list.Source != symbol.Parser || list.Why != "" {
 		t.Fatalf("valid JSON is %s %s", list.Source, list.Why)
 	}
-	if diff := cmp.Diff(oracleKeys(t, data), scannedKeys(list)); diff != "" {
+	if diff := gocmp.Diff(oracleKeys(t, data), scannedKeys(list)); diff != "" {
 		t.Fatalf("(-encoding/json +ours) %s", diff)
 	}
 }
@@ -170,7 +171,7 @@ func TestJSONCIsJSONWithBlanks(t *testing.T) {
 			t.Fatalf("not valid after blanking:\n%s\n%s", commented.Bytes(), strict)
 		}
 		list := mustScan(t, "jsonc", commented.Bytes())
-		if diff := cmp.Diff(oracleKeys(t, strict), scannedKeys(list)); diff != "" {
+		if diff := gocmp.Diff(oracleKeys(t, strict), scannedKeys(list)); diff != "" {
 			t.Fatalf("%s\n%s", commented.Bytes(), diff)
 		}
 	}

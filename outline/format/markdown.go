@@ -134,7 +134,7 @@ func (m *markdown) heading(level int, name string, start int) {
 	m.levels = append(m.levels, level)
 	m.d.tree.begin(symbol.Symbol{
 		Name: name, Kind: symbol.Heading, Start: start, NameLine: start,
-		Signature: strings.TrimSpace(strings.Repeat("#", level) + " " + cutName(name)),
+		Signature: strings.Repeat("#", level),
 	})
 }
 

@@ -50,12 +50,8 @@ func oracleHeadings(data []byte) []headingAt {
 func scannedHeadings(list symbol.List) []headingAt {
 	var out []headingAt
 	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
-		if s.Kind == symbol.Heading && s.Name != "" {
-			level := len(s.Signature) - len(strings.TrimLeft(s.Signature, "#"))
-			if fields := strings.Fields(s.Signature); len(fields) > 0 {
-				level = len(fields[0])
-			}
-			out = append(out, headingAt{level, s.Start, s.Name})
+		if s.Kind == symbol.Heading && s.Name != Unnamed {
+			out = append(out, headingAt{len(s.Signature), s.Start, s.Name})
 		}
 		return true
 	})

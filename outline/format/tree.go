@@ -29,6 +29,9 @@ const (
 // Elided is the name of a symbol that stands for siblings left out.
 const Elided = "…"
 
+// Unnamed is the name of a symbol whose name has no characters.
+const Unnamed = `""`
+
 // tree collects symbols, which are begun and ended like brackets. A symbol
 // that has ended lies on a stack above its elder siblings; when its parent ends,
 // they move into an array of their own.
@@ -113,7 +116,9 @@ func (t *tree) admit(s *symbol.Symbol) bool {
 	top.children++
 	t.count++
 	t.at[depth]++
-	s.Name = cutName(s.Name)
+	if s.Name = cutName(s.Name); s.Name == "" {
+		s.Name = Unnamed
+	}
 	return true
 }
 
