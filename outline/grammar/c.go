@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&language{
 		name: "c", grammar: cGrammar,
-		rules: cRules(), actions: cActions(), otherwise: visit | gate,
+		rules: cRules(), actions: cActions(), otherwise: visit | gate, braces: true,
 		fields:    []string{"name", "body", "declarator", "type", "value", "path", "parameters"},
 		triggers:  []string{"struct", "union", "enum", "#"},
 		modifiers: []string{"extern", "static", "inline", "const", "volatile", "register", "_Noreturn", "_Thread_local", "__inline", "__inline__", "restrict", "typedef"},

@@ -42,7 +42,7 @@ func init() {
 			"identifier": 0, "type_identifier": 0, "scoped_identifier": 0, "string_literal": 0, "generic_type": 0,
 			"type_parameters": 0, "formal_parameters": 0, "superclass": 0, "super_interfaces": 0, "scoped_type_identifier": 0,
 		},
-		otherwise: visit | gate,
+		otherwise: visit | gate, braces: true,
 		fields:    []string{"name", "body", "declarator", "value", "parameters"},
 		triggers:  []string{"class", "interface", "enum", "record", "new"},
 		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "default", "synchronized", "native", "transient", "volatile", "strictfp", "sealed", "non-sealed"},

@@ -15,7 +15,7 @@ func init() {
 		rules: merge(jsRules(), map[string]*rule{
 			"field_definition": {do: jsField, act: visit | fields},
 		}),
-		actions: jsActions(nil), otherwise: visit | gate,
+		actions: jsActions(nil), otherwise: visit | gate, braces: true,
 		fields:   []string{"name", "body", "value", "left", "right", "key", "source", "property", "kind", "arguments", "function"},
 		triggers: jsTriggers, modifiers: jsModifiers,
 		split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
@@ -26,7 +26,7 @@ func init() {
 	}{{"typescript", typescriptGrammar}, {"tsx", tsxGrammar}} {
 		register(&language{
 			name: dialect.name, grammar: dialect.grammar,
-			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate,
+			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate, braces: true,
 			fields:   []string{"name", "body", "value", "left", "right", "key", "source", "kind", "arguments", "function"},
 			triggers: jsTriggers, modifiers: jsModifiers,
 			prepare: tsPrepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,

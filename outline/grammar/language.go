@@ -40,6 +40,9 @@ type language struct {
 	// there, and wrappers what must stand around the parts to parse them alone.
 	inner    func(line []byte) place
 	wrappers map[place]wrapper
+	// braces says that the language has the lexical shape of C, so that open
+	// brackets can be closed.
+	braces bool
 	// finish completes the outline once all symbols are known; exports are the
 	// names that the file lists as exported.
 	finish func(text []byte, exports []string, list *symbol.List)

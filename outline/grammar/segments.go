@@ -44,7 +44,7 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 	if broken {
 		list.Why = symbol.SyntaxErrors
 		settle(found.symbols)
-		if m := newMender(whole); len(m.segments) > 1 {
+		if m := newMender(whole); len(m.segments) > 0 {
 			list.Source = symbol.Segments
 			if found, err = m.mend(found); err != nil {
 				return symbol.List{}, err
@@ -195,8 +195,11 @@ func (m *mender) mend(whole piece) (piece, error) {
 			continue
 		}
 		size, end := 0, k
-		for end < len(m.segments) && !clean[end] && (end == k || size < len(m.x.src)/chunks) {
+		for end < len(m.segments) && !clean[end] {
 			size += m.segments[end].end - m.segments[end].start
+			if end > k && size > len(m.x.src)/chunks {
+				break // a large segment alone is not parsed with each half of its chunk
+			}
 			end++
 		}
 		p, err := m.parse(k, end, whole)
@@ -219,7 +222,7 @@ func (m *mender) parse(k, end int, whole piece) (piece, error) {
 	if m.budget -= stop - start; m.budget < 0 {
 		return whole.within(lines, false), nil
 	}
-	nodes, broken, err := x.t.parse(x.src[start:stop])
+	nodes, broken, err := m.parseClosed(x.src[start:stop], end-k == 1)
 	if err != nil {
 		return piece{}, err
 	}
@@ -244,6 +247,103 @@ func (m *mender) parse(k, end int, whole piece) (piece, error) {
 		p.unite(whole.within(lines, false))
 	}
 	return p, nil
+}
+
+// parseClosed parses src. If that fails and src leaves brackets or a string
+// open, and close says so, it parses src with their partners added.
+func (m *mender) parseClosed(src []byte, closed bool) ([]node, bool, error) {
+	t := m.x.t
+	nodes, broken, err := t.parse(src)
+	if err != nil || !broken || !closed || !t.lang.braces {
+		return nodes, broken, err
+	}
+	// The last line may itself be cut: the second try does without it.
+	last := bytes.LastIndexByte(bytes.TrimRight(src, "\n"), '\n') + 1
+	for _, end := range []int{len(src), last} {
+		tail := openBrackets(src[:end])
+		if tail == "" {
+			continue
+		}
+		if m.budget -= len(src); m.budget < 0 {
+			break
+		}
+		again, stillBroken, err := t.parse(append(append(make([]byte, 0, end+len(tail)), src[:end]...), tail...))
+		if err != nil || stillBroken {
+			continue
+		}
+		for i := range again {
+			again[i].end = min(again[i].end, end)
+			again[i].start = min(again[i].start, end)
+		}
+		return again, true, nil
+	}
+	return nodes, broken, nil
+}
+
+// openBrackets returns what closes the strings, comments and brackets that src
+// leaves open, in languages with the lexical shape of C.
+func openBrackets(src []byte) string {
+	var open []byte
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; c {
+		case '{':
+			open = append(open, '}')
+		case '(':
+			open = append(open, ')')
+		case '[':
+			open = append(open, ']')
+		case '}', ')', ']':
+			if k := len(open) - 1; k >= 0 && open[k] == c {
+				open = open[:k]
+			}
+		case '/':
+			if bytes.HasPrefix(src[i:], []byte("//")) {
+				k := bytes.IndexByte(src[i:], '\n')
+				if k < 0 {
+					return "\n" + reversed(open)
+				}
+				i += k
+			} else if bytes.HasPrefix(src[i:], []byte("/*")) {
+				k := bytes.Index(src[i+2:], []byte("*/"))
+				if k < 0 {
+					return "*/" + reversed(open)
+				}
+				i += k + 3
+			}
+		case '"', '\'', '`':
+			end := stringEnd(src, i)
+			if end < 0 {
+				return string(c) + reversed(open)
+			}
+			i = end
+		}
+	}
+	if len(open) > 100 {
+		return ""
+	}
+	return reversed(open)
+}
+
+// stringEnd returns where the string that begins at i ends: at its quote, at
+// the line's end unless it is a template, or -1 at the end of src.
+func stringEnd(src []byte, i int) int {
+	for j := i + 1; j < len(src); j++ {
+		switch {
+		case src[j] == '\\':
+			j++
+		case src[j] == src[i], src[j] == '\n' && src[i] != '`':
+			return j
+		}
+	}
+	return -1
+}
+
+func reversed(b []byte) string {
+	b = bytes.Clone(b)
+	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
+		b[i], b[j] = b[j], b[i]
+	}
+	return string(b)
 }
 
 // within returns the part of p that starts in the lines of s; ends are brought
