@@ -36,6 +36,14 @@ func Extract(ctx context.Context, text *hashline.Text) (symbol.List, error) {
 		return symbol.List{}, err
 	}
 	list := symbol.List{Source: symbol.Parser}
+	if text.Size() >= largeFile {
+		done, err := chunks(ctx, text, &list)
+		if done < text.Size() && err == nil {
+			list.Source, list.Why = symbol.Segments, symbol.SyntaxErrors
+			err = segments(ctx, text, done, &list)
+		}
+		return list, err
+	}
 	u, failed := parse(text, text.Bytes(), mode)
 	if failed < 0 {
 		u.decls(u.file.Decls, &list)
@@ -53,6 +61,8 @@ type unit struct {
 	file *ast.File
 	base int // what is taken from a token.Pos to get an offset in src
 	end  int // the offset just past the unit
+	// broken says that the unit has errors: what has no body may have lost it.
+	broken bool
 }
 
 // parse parses src, the bytes of text or a prefix of them, as a file. It
@@ -150,12 +160,12 @@ func (u *unit) function(d *ast.FuncDecl) (symbol.Symbol, bool) {
 			s.Exported = s.Exported && token.IsExported(recv)
 		}
 	}
-	end := d.End()
-	if d.Body != nil {
-		end = d.Body.Lbrace
-		s.Children = u.locals(d.Body)
+	if d.Body == nil {
+		s.Signature = u.header(d.Pos(), d.End())
+		return s, true
 	}
-	s.Signature = u.signature(d.Pos(), end)
+	s.Signature = u.signature(d.Pos(), d.Body.Lbrace)
+	s.Children = u.locals(d.Body)
 	return s, true
 }
 

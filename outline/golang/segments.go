@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"go/ast"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -38,14 +37,17 @@ func segments(ctx context.Context, text *hashline.Text, from int, list *symbol.L
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		last := line
-		for last < text.Lines() && !startsDecl(text.Line(last+1)) {
-			last++
-		}
-		p.segment(line, last, list)
-		line = last
+		line = p.segment(line, p.segmentEnd(line), list)
 	}
 	return nil
+}
+
+// segmentEnd returns the last line before the next declaration after line n.
+func (p *segmentParser) segmentEnd(n int) int {
+	for n < p.text.Lines() && !startsDecl(p.text.Line(n+1)) {
+		n++
+	}
+	return n
 }
 
 // cutBefore returns the last line up to the one of offset that starts a
@@ -119,35 +121,79 @@ type segmentParser struct {
 }
 
 // segment adds the declarations of lines first to last, which start with a
-// word that starts a declaration.
-func (p *segmentParser) segment(first, last int, list *symbol.List) {
-	const allErrors = 256 << 10 // a larger segment may be given up after ten
-	doc := p.docStart(first)
-	last = p.trim(first, last)
-	start, _ := p.text.Span(doc)
-	_, end := p.text.Span(last)
-	p.buf = p.buf[:0]
-	if declWord(p.text.Line(first)) != "package" {
-		p.buf = append(p.buf, header...)
+// word that starts a declaration. It returns the last line it used: a string or
+// comment that does not end in the segment may hold lines that only look like
+// the next declaration.
+func (p *segmentParser) segment(first, last int, list *symbol.List) (used int) {
+	u, err := p.parse(first, last)
+	if longer := p.pastLiteral(last, err); longer > last {
+		if whole, err := p.parse(first, longer); err == nil {
+			whole.decls(whole.file.Decls, list)
+			return longer
+		}
 	}
-	base := 1 + len(p.buf) - start
-	p.buf = append(p.buf, p.src[start:end]...)
+	if err == nil {
+		u.decls(u.file.Decls, list)
+	} else {
+		p.broken(u, first, p.trim(first, last), list)
+	}
+	return last
+}
+
+// parse parses lines first to last with the comment before them.
+func (p *segmentParser) parse(first, last int) (*unit, error) {
+	head := header
+	if declWord(p.text.Line(first)) == "package" {
+		head = ""
+	}
+	return p.parseAs(head, first, p.trim(first, last), "")
+}
+
+// parseAs parses lines first to last with the comment before them, between head
+// and tail.
+func (p *segmentParser) parseAs(head string, first, last int, tail string) (*unit, error) {
+	const allErrors = 256 << 10 // a larger segment may be given up after ten
+	start, _ := p.text.Span(p.docStart(first))
+	_, end := p.text.Span(last)
+	p.buf = append(append(append(p.buf[:0], head...), p.src[start:end]...), tail...)
 	mode := mode
 	if len(p.buf) <= allErrors {
 		mode |= parser.AllErrors
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "", p.buf, mode)
-	u := &unit{text: p.text, src: p.src, file: file, base: base, end: end}
-	if err == nil {
-		u.decls(file.Decls, list)
-		return
+	return &unit{text: p.text, src: p.src, file: file, base: 1 + len(head) - start, end: end}, err
+}
+
+// pastLiteral returns the end of the segment after line last that holds the end
+// of the raw string or comment which err says is not terminated, 0 if there is
+// none nearby.
+func (p *segmentParser) pastLiteral(last int, err error) int {
+	const nearby = 64 << 10
+	var errs scanner.ErrorList
+	if !errors.As(err, &errs) {
+		return 0
 	}
-	p.broken(u, first, last, list)
+	for _, e := range errs {
+		closing := ""
+		switch e.Msg {
+		case "raw string literal not terminated":
+			closing = "`"
+		case "comment not terminated":
+			closing = "*/"
+		default:
+			continue
+		}
+		_, from := p.text.Span(last)
+		if i := bytes.Index(p.src[from:min(len(p.src), from+nearby)], []byte(closing)); i >= 0 {
+			return p.segmentEnd(p.text.LineAt(from + i))
+		}
+	}
+	return 0
 }
 
 // docStart returns the first line of the comment that ends just before line n.
 func (p *segmentParser) docStart(n int) int {
-	for n > 1 && bytes.HasPrefix(p.text.Line(n-1), []byte("//")) {
+	for n > 1 && bytes.HasPrefix(bytes.TrimLeft(p.text.Line(n-1), " \t"), []byte("//")) {
 		n--
 	}
 	return n
@@ -166,9 +212,15 @@ func (p *segmentParser) trim(first, last int) int {
 	return last
 }
 
-// broken adds what is left of a segment with errors. Its first declaration
-// ends where a closing bracket stands in column 0, otherwise with the segment.
+// broken adds what is left of a segment with errors: the specs of a group each
+// by itself; of another declaration what the parser could recover, or at least
+// its name. It ends where a closing bracket stands in column 0, otherwise with
+// the segment.
 func (p *segmentParser) broken(u *unit, first, last int, list *symbol.List) {
+	if word := declWord(p.text.Line(first)); word != "func" && opensGroup(p.text.Line(first), word) {
+		p.group(word, first+1, last, list)
+		return
+	}
 	end := last
 	for n := first + 1; n <= last; n++ {
 		if line := p.text.Line(n); len(line) > 0 && (line[0] == '}' || line[0] == ')') {
@@ -177,28 +229,66 @@ func (p *segmentParser) broken(u *unit, first, last int, list *symbol.List) {
 		}
 	}
 	before := len(list.Symbols)
-	for _, d := range u.file.Decls {
-		if _, bad := d.(*ast.BadDecl); !bad {
-			u.decl(d, list)
-		}
-	}
+	p.recovered(u, last, list)
 	added := list.Symbols[before:]
-	if len(added) == 0 {
+	switch {
+	case len(added) == 0:
 		if s, ok := byFirstLine(p.text.Line(first)); ok {
 			s.Start, s.NameLine, s.End = first, first, end
 			list.Symbols = append(list.Symbols, s)
 		}
-		return
-	}
-	for i := range added {
-		limit := last
-		if s := &added[i]; s.Start == first && len(added) == 1 {
-			s.End = max(end, s.Start)
-			limit = s.End
-		}
-		clamp(&added[i], limit)
+	case len(added) == 1 && added[0].Start == first:
+		added[0].End = max(end, first)
+		clamp(&added[0], end)
 	}
 }
+
+// recovered adds the declarations of a unit with errors, up to line last.
+func (p *segmentParser) recovered(u *unit, last int, list *symbol.List) {
+	before := len(list.Symbols)
+	u.broken = true
+	u.decls(u.file.Decls, list)
+	for i := range list.Symbols[before:] {
+		clamp(&list.Symbols[before+i], last)
+	}
+}
+
+// opensGroup reports whether a line is a word and a parenthesis.
+func opensGroup(line []byte, word string) bool {
+	return string(bytes.TrimSpace(line[len(word):])) == "("
+}
+
+// group adds the specs on lines first to last of a group whose lines do not
+// parse together. A spec starts at each line with the indentation of the first
+// one and a letter.
+func (p *segmentParser) group(word string, first, last int, list *symbol.List) {
+	indent := -1
+	start := 0
+	for n := first; n <= last+1; n++ {
+		at := -1
+		if n <= last {
+			line := p.text.Line(n)
+			rest := bytes.TrimLeft(line, " \t")
+			if len(rest) > 0 && (isLetter(rest[0]) || word == "import" && rest[0] == '"') {
+				at = len(line) - len(rest)
+			}
+			if indent < 0 {
+				indent = at
+			}
+		}
+		if n <= last && (at < 0 || at > indent) {
+			continue
+		}
+		if start > 0 {
+			head := header + word + "("
+			u, _ := p.parseAs(head, start, n-1, ")")
+			p.recovered(u, n-1, list)
+		}
+		start = n
+	}
+}
+
+func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 
 // clamp keeps s and what is in it before the line after last.
 func clamp(s *symbol.Symbol, last int) {

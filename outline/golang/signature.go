@@ -26,6 +26,21 @@ func (u *unit) signature(start, end token.Pos) string {
 	return collapse(u.src[from:to])
 }
 
+// header is the signature of a function without a body. If the body was lost to
+// an error, what seems to be the signature may be the body.
+func (u *unit) header(start, end token.Pos) string {
+	from, to := u.offset(start), u.offset(end)
+	if from >= to {
+		return ""
+	}
+	src := u.src[from:to]
+	if u.broken {
+		src, _, _ = bytes.Cut(src, []byte{'\n'})
+		src = bytes.TrimRight(src, " \t\r{")
+	}
+	return collapse(src)
+}
+
 // valueSignature is the signature of a const or var spec: all of it if it is
 // on one line, otherwise what stands before the first line break.
 func (u *unit) valueSignature(spec *ast.ValueSpec, start token.Pos) string {
