@@ -38,11 +38,15 @@ type daemon struct {
 
 func newDaemon(t testing.TB, change ...func(*rpc.Options)) *daemon {
 	t.Helper()
+	return newDaemonOf(t, rpc.DefaultLimits(), change...)
+}
+
+func newDaemonOf(t testing.TB, limits rpc.Limits, change ...func(*rpc.Options)) *daemon {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := rpc.DefaultLimits()
 	workers := sandbox.NewPool(limits.Outline.Sandbox())
 	outlines := outline.New(outline.Options{Limits: limits.Outline, Pool: workers})
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines})
