@@ -21,6 +21,9 @@ type Cache struct {
 	outlines *outlines
 	counters counters
 
+	queues    queues
+	leftovers leftovers
+
 	ctx    context.Context // ends when Close starts
 	cancel context.CancelFunc
 
@@ -31,7 +34,7 @@ type Cache struct {
 }
 
 type counters struct {
-	reads, hits, unstable atomic.Int64
+	reads, hits, unstable, conflicts, plain atomic.Int64
 }
 
 // Stats is what a Cache counts, for status.
@@ -48,6 +51,8 @@ type Stats struct {
 	OutlinesMade int64 // since the start
 	OutlineJobs  int   // being made now
 	OutlineBytes int64
+	Conflicts    int64 // writes undone because another program changed the file
+	Plain        int64 // replacements where the file system cannot exchange
 }
 
 // NewCache returns a Cache. Its owner calls Close.
@@ -64,6 +69,10 @@ func NewCache(opt Options) *Cache {
 	c.budget = newBudget(c.limits.ReadBytes)
 	c.history = newHistory(c.limits.HistoryBytes)
 	c.outlines = newOutlines(c.ctx, opt.Outlines, c.limits)
+	c.leftovers = leftovers{epoch: c.epoch, journal: opt.Journal}
+	if opt.Journal != "" {
+		c.sweepDead()
+	}
 	return c
 }
 
@@ -76,7 +85,10 @@ func (c *Cache) Close() error {
 	c.cancel()
 	c.active.Wait()
 	c.outlines.close()
-	c.closing.Do(c.source.close)
+	c.closing.Do(func() {
+		c.leftovers.close()
+		c.source.close()
+	})
 	return nil
 }
 
@@ -104,6 +116,7 @@ func (c *Cache) Epoch() string { return c.epoch }
 func (c *Cache) Stats() Stats {
 	s := Stats{
 		Reads: c.counters.reads.Load(), Hits: c.counters.hits.Load(), Unstable: c.counters.unstable.Load(),
+		Conflicts: c.counters.conflicts.Load(), Plain: c.counters.plain.Load(),
 	}
 	h := c.history
 	h.mu.Lock()

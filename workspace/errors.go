@@ -21,6 +21,8 @@ var (
 	ErrPermission = errors.New("permission denied; change the file's mode or owner, or run the daemon as a user who may open it")
 	ErrOutside    = errors.New("outside the folders of this session; add its folder to the session, or copy the file into one")
 	ErrName       = errors.New("invalid name")
+	ErrExists     = errors.New("it exists already; edit it, or choose another name")
+	ErrBusy       = errors.New("other programs kept changing the file; try again")
 	ErrIO         = errors.New("input/output error; try again")
 	ErrReadOnly   = errors.New("read-only; make the file or its file system writable first")
 	ErrBinary     = errors.New("a binary file has no outline")
@@ -90,7 +92,7 @@ type failure struct {
 }
 
 func (e *failure) Error() string {
-	if e.is == ErrIO || e.is == ErrName {
+	if e.is == ErrIO || e.is == ErrName || e.is == ErrReadOnly {
 		return e.is.Error() + ": " + e.cause.Error()
 	}
 	return e.is.Error()
@@ -105,6 +107,8 @@ func classify(err error) error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return &failure{ErrNotFound, err}
+	case errors.Is(err, fs.ErrExist):
+		return &failure{ErrExists, err}
 	case errors.Is(err, syscall.EROFS):
 		return &failure{ErrReadOnly, err}
 	case errors.Is(err, fs.ErrPermission):

@@ -71,6 +71,11 @@ type Options struct {
 	// Epoch is the first half of every snapshot string: 16 hexadecimal digits
 	// that no other daemon has. It is made at random when empty.
 	Epoch string
+	// Journal is a directory of the user in which a daemon notes where it
+	// writes, so that after it was killed the next one, in NewCache, removes its
+	// temporary files. Several daemons may share it. Empty: only a later write
+	// into the same directory removes them.
+	Journal string
 
 	// source is the file system; tests put faults into it.
 	source source

@@ -12,6 +12,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.RunIfWorker()
+	runIfVictim()
 	goleak.VerifyTestMain(m)
 }
 

@@ -40,7 +40,7 @@ func (c *Cache) read(ctx context.Context, f Folders, name string) (*Version, err
 	}
 	defer c.leave()
 	c.counters.reads.Add(1)
-	got, err := c.readStable(ctx, f, name)
+	got, err := c.readStable(ctx, func() (found, error) { return c.find(f, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,7 @@ func (c *Cache) read(ctx context.Context, f Folders, name string) (*Version, err
 // A reading is the outcome of one read: bytes on loan until release.
 type reading struct {
 	path     string
+	stamp    stamp // from before the bytes were read
 	bytes    []byte
 	buffer   *buffer
 	budget   *budget // holds the buffer's size
@@ -77,12 +78,12 @@ func (r *reading) grow(pool *buffers) error {
 	return nil
 }
 
-// readStable reads name until the stamps before and after agree. Each try
-// opens the path anew: what replaced the file is the better answer.
-func (c *Cache) readStable(ctx context.Context, f Folders, name string) (*reading, error) {
+// readStable reads what find finds until the stamps before and after agree.
+// Each try finds it anew: what replaced the file is the better answer.
+func (c *Cache) readStable(ctx context.Context, find func() (found, error)) (*reading, error) {
 	start := time.Now()
 	for try := 1; ; try++ {
-		got, err := c.readOnce(ctx, f, name)
+		got, err := c.readOnce(ctx, find)
 		if !errors.Is(err, errChanged) {
 			return got, err
 		}
@@ -103,13 +104,13 @@ func (c *Cache) readStable(ctx context.Context, f Folders, name string) (*readin
 	}
 }
 
-// readOnce reads name once. With errChanged it returns the reading all the
-// same.
-func (c *Cache) readOnce(ctx context.Context, f Folders, name string) (*reading, error) {
+// readOnce reads what find finds once. With errChanged it returns the reading
+// all the same.
+func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*reading, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	at, err := c.find(f, name)
+	at, err := find()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (c *Cache) readOnce(ctx context.Context, f Folders, name string) (*reading,
 	if err := c.budget.take(ctx, c.ctx, cost); err != nil {
 		return nil, err
 	}
-	got := &reading{path: at.path, buffer: c.buffers.get(cost), budget: &c.budget}
+	got := &reading{path: at.path, stamp: at.stamp, buffer: c.buffers.get(cost), budget: &c.budget}
 	if err = c.fill(ctx, got, file, at.stamp); err != nil && !errors.Is(err, errChanged) {
 		got.release()
 		return nil, err

@@ -15,6 +15,8 @@ type source interface {
 	// find resolves path, symbolic links included, to what it names, without
 	// any effect on it: nothing blocks and no device is touched.
 	find(path string) (node, error)
+	// place opens the directory at path in order to write into it.
+	place(path string) (place, error)
 	// close ends the use of the source, not of what was found.
 	close()
 }
@@ -29,6 +31,8 @@ type node interface {
 	realPath(s stamp) (string, error)
 	// open opens a regular file or a directory for reading.
 	open() (file, error)
+	// openWrite opens a regular file for writing in place.
+	openWrite() (target, error)
 	// close releases the node; a file opened from it stays open.
 	close()
 }
@@ -41,6 +45,8 @@ type file interface {
 	// names returns up to most names of a directory in no order, those of
 	// directories with a slash at the end, and whether there are more.
 	names(most int) (names []string, more bool, err error)
+	// attributes returns what a replacement of the file must take over.
+	attributes() (attributes, error)
 	close()
 }
 
@@ -68,6 +74,9 @@ var kindNames = [...]string{
 type stamp struct {
 	dev, ino     uint64
 	kind         kind
+	mode         uint32 // permission bits, set-id and sticky bits
+	uid, gid     uint32
+	links        uint64
 	size         int64 // bytes
 	mtime, ctime int64 // nanoseconds of the wall clock
 }

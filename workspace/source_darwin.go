@@ -1,9 +1,7 @@
 package workspace
 
 import (
-	"bytes"
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +42,7 @@ type special struct {
 func (s special) stat() (stamp, error)           { return s.s, nil }
 func (s special) realPath(stamp) (string, error) { return s.path, nil }
 func (s special) open() (file, error)            { return nil, unix.EPERM }
+func (s special) openWrite() (target, error)     { return nil, unix.EPERM }
 func (s special) close()                         {}
 
 // openNode is a regular file or a directory, open already.
@@ -58,23 +57,13 @@ func (n openNode) open() (file, error) {
 }
 
 func (n openNode) realPath(stamp) (string, error) {
-	var buf [unix.PathMax]byte
-	_, _, errno := unix.Syscall(unix.SYS_FCNTL, n.f.Fd(), unix.F_GETPATH, uintptr(unsafe.Pointer(&buf[0])))
-	if errno != 0 {
-		return "", errno
-	}
-	path, _, _ := bytes.Cut(buf[:], []byte{0})
-	return string(path), nil
+	return pathOf(n.f.Fd())
 }
 
 func (f openFile) close() { f.f.Close() }
 
 func (f openFile) stat() (stamp, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.f.Fd()), &st); err != nil {
-		return stamp{}, err
-	}
-	return stampOf(&st), nil
+	return fstat(int(f.f.Fd()))
 }
 
 func (f openFile) readAt(p []byte, off int64) (int, error) {

@@ -39,17 +39,9 @@ type descriptor struct {
 }
 
 // openFile is a descriptor open for reading.
-type openFile int
-
-// retry calls f until it is not interrupted by a signal; FUSE and network file
-// systems return EINTR.
-func retry[T any](f func() (T, error)) (T, error) {
-	for {
-		v, err := f()
-		if err != unix.EINTR {
-			return v, err
-		}
-	}
+type openFile struct {
+	fd   int
+	proc int
 }
 
 func (s *system) find(path string) (node, error) {
@@ -94,29 +86,20 @@ func (d descriptor) open() (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openFile(fd), nil
+	return openFile{fd, d.proc}, nil
 }
 
-func (f openFile) close()               { unix.Close(int(f)) }
-func (f openFile) stat() (stamp, error) { return fstat(int(f)) }
+func (f openFile) close()               { unix.Close(f.fd) }
+func (f openFile) stat() (stamp, error) { return fstat(f.fd) }
 
 func (f openFile) readAt(p []byte, off int64) (int, error) {
-	return retry(func() (int, error) { return unix.Pread(int(f), p, off) })
+	return retry(func() (int, error) { return unix.Pread(f.fd, p, off) })
 }
 
 func (f openFile) names(most int) ([]string, bool, error) {
-	fd, err := retry(func() (int, error) { return unix.FcntlInt(uintptr(f), unix.F_DUPFD_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) { return unix.FcntlInt(uintptr(f.fd), unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil {
 		return nil, false, err
 	}
 	return listNames(os.NewFile(uintptr(fd), "directory"), most)
-}
-
-func fstat(fd int) (stamp, error) {
-	var st unix.Stat_t
-	_, err := retry(func() (struct{}, error) { return struct{}{}, unix.Fstat(fd, &st) })
-	if err != nil {
-		return stamp{}, err
-	}
-	return stampOf(&st), nil
 }
