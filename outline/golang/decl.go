@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"bytes"
 	"go/ast"
 	"go/token"
 
@@ -214,17 +213,9 @@ func literal(e ast.Expr) (*ast.FuncLit, bool) {
 	return lit, ok && lit.Body != nil
 }
 
-// Locals can only be where one of these words is; most bodies have none, and a
-// search for bytes is much faster than a walk over nodes.
-var (
-	funcWord = []byte("func")
-	typeWord = []byte("type ")
-)
-
 // locals returns the functions bound to names and the types declared within n.
 func (u *unit) locals(n ast.Node) []symbol.Symbol {
-	src := u.src[u.offset(n.Pos()):u.offset(n.End())]
-	if !bytes.Contains(src, funcWord) && !bytes.Contains(src, typeWord) {
+	if !mayDefine(u.src[u.offset(n.Pos()):u.offset(n.End())]) {
 		return nil
 	}
 	var list []symbol.Symbol

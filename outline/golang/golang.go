@@ -22,6 +22,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
@@ -74,6 +75,15 @@ func parse(text *hashline.Text, src []byte, mode parser.Mode) (u *unit, failed i
 
 // decls adds the symbols and imports of declarations.
 func (u *unit) decls(decls []ast.Decl, list *symbol.List) {
+	n := 0
+	for _, d := range decls {
+		if d, ok := d.(*ast.GenDecl); ok {
+			n += len(d.Specs)
+		} else {
+			n++
+		}
+	}
+	list.Symbols = slices.Grow(list.Symbols, n)
 	for _, d := range decls {
 		u.decl(d, list)
 	}

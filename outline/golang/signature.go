@@ -23,7 +23,7 @@ func (u *unit) signature(start, end token.Pos) string {
 	if from >= to {
 		return ""
 	}
-	return collapse(u.src[from:to])
+	return collapse(bytes.TrimRight(u.src[from:to], " \t\r\n"))
 }
 
 // header is the signature of a function without a body. If the body was lost to
@@ -56,6 +56,9 @@ func (u *unit) valueSignature(spec *ast.ValueSpec, start token.Pos) string {
 }
 
 func collapse(src []byte) string {
+	if oneLine(src) {
+		return clean(string(src))
+	}
 	out := make([]byte, 0, min(len(src), maxSignature+utf8.UTFMax))
 	blank := false
 	for i := 0; i < len(src); {
@@ -84,6 +87,19 @@ func collapse(src []byte) string {
 		i += n
 	}
 	return cut(out, maxSignature)
+}
+
+// oneLine reports whether src needs no change, as gofmt leaves most lines.
+func oneLine(src []byte) bool {
+	if len(src) == 0 || len(src) > maxSignature || src[len(src)-1] == ' ' {
+		return false
+	}
+	for i, c := range src {
+		if c < ' ' || c == '/' || c == ' ' && (i == 0 || src[i-1] == ' ' || src[i-1] == '(' || src[i-1] == '[') {
+			return false
+		}
+	}
+	return true
 }
 
 // space appends the blank that stands before next, if it is of any use, and
