@@ -17,6 +17,7 @@ var scanners = map[string]scanner{
 	"jsonl":    scanJSONLines,
 	"markdown": scanMarkdown,
 	"mdx":      scanMDX,
+	"yaml":     scanYAML,
 }
 
 // Supports reports whether Scan knows the language.

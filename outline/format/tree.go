@@ -78,6 +78,14 @@ func (t *tree) begin(s symbol.Symbol) {
 	t.open = append(t.open, frame{Symbol: s, kept: kept, base: len(t.done)})
 }
 
+// beginOmitted opens a symbol that is only counted, with all in it.
+func (t *tree) beginOmitted(line int, noun string) {
+	if t.top().kept && len(t.open) < t.levels {
+		t.omit(line, line, noun)
+	}
+	t.open = append(t.open, frame{Symbol: symbol.Symbol{Start: line}, base: len(t.done)})
+}
+
 // leaf adds s as the last child of the open symbol. s.End must be set.
 func (t *tree) leaf(s symbol.Symbol) {
 	if t.admit(&s) {

@@ -1,0 +1,231 @@
+package format
+
+import (
+	"bytes"
+	"strconv"
+
+	"mapd/outline/symbol"
+)
+
+// flowBox is an open flow collection: [a, b] or {a: b}.
+type flowBox struct {
+	kind  byte // '[' or '{'
+	n     int  // entries so far
+	some  bool // the entry has begun
+	entry bool // the symbol of a key is open
+	own   bool // it has a symbol of its own, as an element
+	token flowToken
+}
+
+// flowToken is the scalar just read.
+type flowToken struct {
+	text  []byte // as it stands on its first line
+	line  int
+	quote bool
+}
+
+// startFlow reads the flow collection that starts with b.
+func (y *yaml) startFlow(b []byte, n int) {
+	y.mode = yamlFlow
+	y.inFlow(b, 0, n)
+	if y.mode == yamlFlow && y.short {
+		y.bad = true
+		y.closeFlow(0, n)
+	}
+}
+
+// inFlow goes on in brackets at offset i of a line.
+func (y *yaml) inFlow(b []byte, i, n int) {
+	for i < len(b) {
+		c := b[i]
+		switch {
+		case c == ' ' || c == '\t':
+			i++
+		case c == '#' && (i == 0 || b[i-1] == ' ' || b[i-1] == '\t'):
+			return
+		case c == '[' || c == '{':
+			y.pushFlow(c, n)
+			i++
+		case c == ']' || c == '}':
+			i++
+			if y.popFlow(c, n) {
+				y.afterFlow(b[i:], n)
+				return
+			}
+		case c == ',':
+			y.endFlowEntry(n)
+			i++
+		case c == ':' && y.colon(b, i):
+			y.flowKey()
+			i++
+		case c == '"' || c == '\'':
+			end := quoteEnd(b, i+1, c)
+			if end < 0 {
+				y.token(b[i:], n, true)
+				if y.short {
+					y.bad = true
+					return
+				}
+				y.mode, y.quote = yamlQuoted, c
+				return
+			}
+			y.token(b[i:end], n, true)
+			i = end
+		default:
+			end := plainFlowEnd(b, i)
+			y.token(bytes.TrimRight(b[i:end], " \t"), n, false)
+			i = end
+		}
+	}
+}
+
+// colon reports whether the colon at i separates a key from its value.
+func (y *yaml) colon(b []byte, i int) bool {
+	top := y.flow[len(y.flow)-1]
+	return top.token.quote || i+1 == len(b) || bytes.IndexByte([]byte(" \t,[]{}"), b[i+1]) >= 0
+}
+
+// plainFlowEnd returns where the plain scalar that starts at i ends.
+func plainFlowEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch c := b[i]; {
+		case bytes.IndexByte([]byte(",[]{}"), c) >= 0:
+			return i
+		case c == '#' && (b[i-1] == ' ' || b[i-1] == '\t'):
+			return i
+		case c == ':' && (i+1 == len(b) || bytes.IndexByte([]byte(" \t,[]{}"), b[i+1]) >= 0):
+			return i
+		}
+	}
+	return i
+}
+
+func (y *yaml) token(text []byte, n int, quote bool) {
+	top := &y.flow[len(y.flow)-1]
+	if !top.some {
+		top.some = true
+		top.n++
+	}
+	if top.token.text == nil {
+		top.token = flowToken{text, n, quote}
+	}
+}
+
+func (y *yaml) pushFlow(c byte, n int) {
+	if len(y.flow) >= maxYAMLDepth {
+		y.over++
+		return
+	}
+	box := flowBox{kind: c}
+	if len(y.flow) > 0 {
+		top := &y.flow[len(y.flow)-1]
+		if !top.some {
+			top.some = true
+			top.n++
+		}
+		if top.kind == '[' {
+			box.own = true
+			y.flowElement(top, c, n)
+		}
+	} else if len(y.boxes) > 0 && y.boxes[len(y.boxes)-1].seq {
+		y.beginElement()
+		if c == '[' && y.boxes[len(y.boxes)-1].entry {
+			y.d.tree.current().Kind = symbol.Array
+		}
+	}
+	y.flow = append(y.flow, box)
+}
+
+func (y *yaml) flowElement(top *flowBox, c byte, n int) {
+	if top.n > MaxElements {
+		y.d.tree.beginOmitted(n, "element")
+		return
+	}
+	kind := symbol.Object
+	if c == '[' {
+		kind = symbol.Array
+	}
+	y.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: kind, Start: n, NameLine: n})
+}
+
+// flowKey takes the token just read for a key.
+func (y *yaml) flowKey() {
+	top := &y.flow[len(y.flow)-1]
+	if top.kind == '{' && !top.entry {
+		line := top.token.line
+		if line == 0 {
+			line = y.last + 1 // ": value" without a key
+		}
+		if top.token.text != nil {
+			y.d.tree.begin(symbol.Symbol{Name: keyText(top.token.text), Kind: symbol.Key, Start: line, NameLine: line})
+			top.entry = true
+		}
+	}
+	top.token = flowToken{}
+}
+
+// endFlowEntry ends the entry of the innermost collection.
+func (y *yaml) endFlowEntry(n int) {
+	top := &y.flow[len(y.flow)-1]
+	text := top.token.text
+	switch {
+	case top.entry:
+		if s := y.d.tree.current(); text != nil {
+			typ := "string"
+			if !top.token.quote {
+				typ = plainType(text)
+			}
+			describe(s, typ, text)
+		}
+		y.d.tree.end(max(n, y.d.tree.current().Start))
+	case top.kind == '{' && text != nil:
+		line := top.token.line
+		y.d.tree.leaf(symbol.Symbol{Name: keyText(text), Kind: symbol.Key, Start: line, End: max(n, line), NameLine: line, Signature: "null"})
+	}
+	top.some, top.entry, top.token = false, false, flowToken{}
+}
+
+// popFlow closes the innermost collection and reports whether it was the
+// outermost.
+func (y *yaml) popFlow(c byte, n int) bool {
+	if y.over > 0 {
+		y.over--
+		return false
+	}
+	if top := y.flow[len(y.flow)-1]; (top.kind == '[') != (c == ']') {
+		y.bad = true
+	}
+	y.closeFlow(len(y.flow)-1, n)
+	return len(y.flow) == 0
+}
+
+// closeFlow closes the flow collections beyond the first keep at line n.
+func (y *yaml) closeFlow(keep, n int) {
+	for len(y.flow) > keep {
+		y.endFlowEntry(n)
+		box := y.flow[len(y.flow)-1]
+		y.flow = y.flow[:len(y.flow)-1]
+		signature := "object, " + count(box.n, "key")
+		if box.kind == '[' {
+			signature = "array, " + count(box.n, "element")
+		}
+		outer := len(y.flow) > 0 && y.flow[len(y.flow)-1].entry
+		block := len(y.flow) == 0 && len(y.boxes) > 0 && y.boxes[len(y.boxes)-1].entry
+		if box.own || outer || block {
+			y.d.tree.current().Signature = signature
+		}
+		if box.own {
+			y.d.tree.end(max(n, y.d.tree.current().Start))
+		}
+	}
+	if keep == 0 {
+		y.mode, y.over = yamlBlock, 0
+	}
+}
+
+// afterFlow looks at what follows the outermost bracket.
+func (y *yaml) afterFlow(rest []byte, n int) {
+	if rest = dropComment(rest); len(rest) > 0 {
+		y.bad = y.bad || rest[0] != ':'
+	}
+}

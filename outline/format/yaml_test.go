@@ -1,0 +1,233 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	yamlv3 "go.yaml.in/yaml/v3"
+
+	"mapd/outline/symbol"
+)
+
+// oracleYAML finds the keys of the documents with yaml.v3, their first lines,
+// and false if it cannot parse them.
+func oracleYAML(data []byte) (keys []keyAt, ok bool) {
+	dec := yamlv3.NewDecoder(bytes.NewReader(data))
+	var docs []*yamlv3.Node
+	for {
+		var doc yamlv3.Node
+		if err := dec.Decode(&doc); err != nil {
+			if err.Error() != "EOF" {
+				return nil, false
+			}
+			break
+		}
+		docs = append(docs, &doc)
+	}
+	var walk func(path string, n *yamlv3.Node)
+	walk = func(path string, n *yamlv3.Node) {
+		switch n.Kind {
+		case yamlv3.DocumentNode:
+			walk(path, n.Content[0])
+		case yamlv3.MappingNode:
+			for i := 0; i < len(n.Content); i += 2 {
+				k := n.Content[i]
+				name := k.Value
+				if k.Kind == yamlv3.AliasNode {
+					name = "*" + k.Value
+				}
+				if name == "" {
+					name = Unnamed
+				}
+				p := path + "/" + cutName(name)
+				keys = append(keys, keyAt{Path: p, Start: k.Line})
+				walk(p, n.Content[i+1])
+			}
+		case yamlv3.SequenceNode:
+			for i, c := range n.Content {
+				if i < MaxElements {
+					walk(fmt.Sprintf("%s/[%d]", path, i), c)
+				}
+			}
+		}
+	}
+	for _, doc := range docs {
+		walk("", doc)
+	}
+	return keys, true
+}
+
+func scannedYAML(list symbol.List) []keyAt {
+	var out []keyAt
+	var walk func(path string, symbols []symbol.Symbol)
+	walk = func(path string, symbols []symbol.Symbol) {
+		for _, s := range symbols {
+			p := path + "/" + s.Name
+			if s.Kind == symbol.Section {
+				p = path
+			}
+			if s.Kind == symbol.Key {
+				out = append(out, keyAt{Path: p, Start: s.Start})
+			}
+			walk(p, s.Children)
+		}
+	}
+	walk("", list.Symbols)
+	return out
+}
+
+func TestYAMLAgainstLibrary(t *testing.T) {
+	files := append(realFiles(t, ".yaml", 200<<10, 1200), realFiles(t, ".yml", 200<<10, 600)...)
+	valid := 0
+	for _, f := range files {
+		want, ok := oracleYAML(f.data)
+		list := mustScan(t, "yaml", f.data)
+		if !ok {
+			continue
+		}
+		valid++
+		if list.Why != "" {
+			t.Errorf("%s: valid, but %s", f.name, list.Why)
+		}
+		if diff := gocmp.Diff(want, scannedYAML(list)); diff != "" {
+			t.Errorf("%s: (-yaml.v3 +ours) %s", f.name, diff)
+		}
+	}
+	t.Logf("%d of %d real files are valid", valid, len(files))
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 3000 {
+		data := randomYAML(rng)
+		want, ok := oracleYAML(data)
+		if !ok {
+			t.Fatalf("the generator wrote what yaml.v3 refuses:\n%s", data)
+		}
+		list := mustScan(t, "yaml", data)
+		if diff := gocmp.Diff(want, scannedYAML(list)); diff != "" || list.Why != "" {
+			t.Fatalf("%s\n%s (-yaml.v3 +ours) %s", data, list.Why, diff)
+		}
+	}
+}
+
+// randomYAML writes nested block and flow collections with odd keys and
+// scalars.
+func randomYAML(rng *rand.Rand) []byte {
+	var out bytes.Buffer
+	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
+	keys := 0
+	key := func() string {
+		keys++
+		return fmt.Sprintf(pick("k%d", "\"q: %d\"", "'it''s %d'", "/path/%d", "%d", "a b %d", "x-%d", "a#%d", "http://%d"), keys)
+	}
+	scalar := func(indent int) string {
+		pad := strings.Repeat(" ", indent+2)
+		return pick("1", "true", "~", "plain text", "\"a # b\"", "'c: d'", "http://x/y#z", "*no", "x # comment",
+			"|\n"+pad+"text: not a key\n\n"+pad+"# nor a comment\n"+pad+"- nor this", ">-\n"+pad+"folded",
+			"\"several\n"+pad+"lines: here\"", "plain\n"+pad+"goes on", "[1, {a: b}, [c]]", "{x: 1, 'y': [2,\n"+pad+"3], z: }", "[]", "{}")
+	}
+	var block func(indent, depth int)
+	block = func(indent, depth int) {
+		pad := strings.Repeat(" ", indent)
+		seq := rng.IntN(3) == 0
+		for range 1 + rng.IntN(3) {
+			if rng.IntN(6) == 0 {
+				out.WriteString(pick("\n", "# comment: x\n", pad+"  # - c\n"))
+			}
+			out.WriteString(pad)
+			if seq {
+				out.WriteString("- ")
+				if rng.IntN(2) == 0 || depth > 4 {
+					out.WriteString(strings.ReplaceAll(scalar(indent), "*no", "n") + "\n")
+					continue
+				}
+				fmt.Fprintf(&out, "%s: %s\n", key(), strings.ReplaceAll(scalar(indent+2), "*no", "n"))
+				fmt.Fprintf(&out, "%s  %s: 1\n", pad, key())
+				continue
+			}
+			fmt.Fprintf(&out, "%s:", key())
+			if rng.IntN(2) == 0 || depth > 4 {
+				out.WriteString(" " + strings.ReplaceAll(scalar(indent), "*no", "n") + "\n")
+				continue
+			}
+			out.WriteString(pick("\n", " # c\n", " &a"+fmt.Sprint(keys)+"\n", " !!map\n"))
+			if b := out.Bytes(); bytes.HasSuffix(b, []byte("!!map\n")) {
+				out.WriteString(pad + "  " + key() + ": v\n")
+				continue
+			}
+			block(indent+1+rng.IntN(3), depth+1)
+		}
+	}
+	if rng.IntN(3) == 0 {
+		out.WriteString("%YAML 1.1\n---\n")
+	}
+	for i := range 1 + rng.IntN(2) {
+		if i > 0 {
+			out.WriteString(pick("---\n", "...\n---\n", "--- # next\n"))
+		}
+		block(0, 0)
+	}
+	return out.Bytes()
+}
+
+// One error costs the keys at its place, never those after it.
+func TestYAMLBrokenKeepsTheRest(t *testing.T) {
+	for _, tt := range []struct{ name, data, want string }{
+		{"tab", "a: 1\n\tb: 2\nc: 3\n", "a 1, b 2, c 3"},
+		{"quote", "a: \"x\nb: 2\nc: 3\n", "a 1, b 2, c 3"},
+		{"bracket", "a: [1, 2\nb: 2\nc: 3\n", "a 1, b 2, c 3"},
+		{"brace", "a: {x: 1\nb: 2\nc: 3\n", "a 1, x 1, b 2, c 3"},
+		{"conflict", "a: 1\n<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\nc: 4\n", "a 1, b 3, b 5, c 7"},
+		{"dedent", "a:\n    b: 1\n  c: 2\nd: 3\n", "a 1, b 2, c 3, d 4"},
+	} {
+		list := mustScan(t, "yaml", []byte(tt.data))
+		var got []string
+		symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
+			got = append(got, fmt.Sprint(s.Name, " ", s.Start))
+			return true
+		})
+		if s := strings.Join(got, ", "); s != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, s, tt.want)
+		}
+		if tt.name != "dedent" && list.Why != symbol.SyntaxErrors {
+			t.Errorf("%s: broken, but %q", tt.name, list.Why)
+		}
+	}
+}
+
+func TestYAMLHostile(t *testing.T) {
+	tests := map[string]string{
+		"dashes":     strings.Repeat("- ", 1<<20),
+		"brackets":   strings.Repeat("[", 10<<20),
+		"braces":     strings.Repeat("{a: ", 1<<20),
+		"quotes":     strings.Repeat("\"", 1<<20),
+		"quote keys": strings.Repeat("\"a\n", 1<<20),
+		"open flows": strings.Repeat("a: [\n", 1<<20),
+		"tiny keys":  strings.Repeat("a: 1\n", 1<<20),
+		"colons":     strings.Repeat(":", 10<<20),
+		"hashes":     strings.Repeat("a#", 5<<20),
+		"NULs":       strings.Repeat("\x00", 1<<20),
+		"marks":      strings.Repeat("---\na\n", 1<<19),
+		"anchors":    strings.Repeat("&a ", 1<<20),
+		"long key":   strings.Repeat("x", 1<<20) + ": 1\n",
+		"bad UTF-8":  "\xff: \xfe\n",
+	}
+	var deep strings.Builder
+	for i := range 3000 {
+		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	tests["deep"] = deep.String()
+	for name, data := range tests {
+		t.Run(name, func(t *testing.T) { mustScan(t, "yaml", []byte(data)) })
+	}
+}
+
+func FuzzYAML(f *testing.F) {
+	f.Add([]byte("a:\n- b: 1\n  c: |\n   x: y\n- [d, {e: f}]\n---\nkind: K\nmetadata: {name: n}\n"))
+	f.Add([]byte("? k\n: v\n\"q\": 'a\n b'\n&x y: *x\n\t- z\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		mustScan(t, "yaml", data)
+	})
+}
