@@ -81,8 +81,14 @@ func contentOf(t testing.TB, path string) string {
 // noTemps fails the test if a temporary file is left below dir.
 func noTemps(t testing.TB, dir string) {
 	t.Helper()
-	if s := tree(t, dir); strings.Contains(s, tempPrefix) {
-		t.Errorf("a temporary file is left:\n%s", s)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(d.Name(), tempPrefix) {
+			t.Errorf("a temporary file is left: %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
