@@ -1,0 +1,102 @@
+package wire
+
+// The methods that write.
+const (
+	MethodEdit     = "mapd/edit"
+	MethodEditMany = "mapd/editMany"
+)
+
+// The operations of an Edit.
+const (
+	OpReplace = "replace" // Pos..End with Lines; [] deletes
+	OpAppend  = "append"  // Lines after Pos; without Pos at the end of the file
+	OpPrepend = "prepend" // Lines before Pos; without Pos at the start of the file
+	OpDelete  = "delete"  // Pos..End
+)
+
+// The choices of EditParams.OnStale.
+const (
+	OnStaleRemap  = "remap"  // follow lines that provably moved
+	OnStaleReject = "reject" // reject when a line has moved
+)
+
+// Edit is one operation on lines that anchors name.
+type Edit struct {
+	Op    string    `json:"op"`
+	Pos   string    `json:"pos,omitzero"`
+	End   string    `json:"end,omitzero"` // inclusive; absent: Pos
+	Lines *[]string `json:"lines,omitzero"`
+}
+
+// EditParams are the parameters of mapd/edit.
+type EditParams struct {
+	Path      string `json:"path,omitzero"`
+	URI       string `json:"uri,omitzero"`
+	Edits     []Edit `json:"edits"`
+	Snapshot  string `json:"snapshot,omitzero"`
+	OnStale   string `json:"onStale,omitzero"` // "": remap
+	DryRun    bool   `json:"dryRun,omitzero"`
+	RequestID string `json:"requestId,omitzero"`
+	Create    bool   `json:"create,omitzero"`
+}
+
+// EditManyParams are the parameters of mapd/editMany.
+type EditManyParams struct {
+	Files     []EditParams `json:"files"`
+	DryRun    bool         `json:"dryRun,omitzero"`
+	RequestID string       `json:"requestId,omitzero"`
+}
+
+// EditResult is the result of mapd/edit. Applied is false for a dry run, and
+// for an edit that changes nothing.
+type EditResult struct {
+	Applied          bool           `json:"applied"`
+	NoChange         bool           `json:"noChange,omitzero"`
+	DryRun           bool           `json:"dryRun,omitzero"`
+	Path             string         `json:"path"`
+	Snapshot         string         `json:"snapshot"`
+	Diff             string         `json:"diff"`
+	FirstChangedLine int            `json:"firstChangedLine,omitzero"`
+	Renumber         []Renumber     `json:"renumber"`
+	Anchors          []AnchoredHunk `json:"anchors"`
+	Rebased          []Rebased      `json:"rebased,omitempty"`
+	InPlace          bool           `json:"inPlace,omitzero"` // written into the file, not exchanged
+	Warnings         []string       `json:"warnings,omitempty"`
+	Stale            []Stale        `json:"stale,omitempty"`
+}
+
+// Renumber says that old lines after After, up to the next entry, have their
+// numbers changed by Delta.
+type Renumber struct {
+	After int `json:"after"`
+	Delta int `json:"delta"`
+}
+
+// AnchoredHunk shows the lines of a hunk and one around it, with fresh anchors.
+type AnchoredHunk struct {
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Text  string `json:"text"`
+}
+
+// Rebased is an anchor that was followed to where its line provably moved.
+type Rebased struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// EditManyResult is the result of mapd/editMany.
+type EditManyResult struct {
+	Applied bool         `json:"applied"`
+	DryRun  bool         `json:"dryRun,omitzero"`
+	Files   []EditResult `json:"files"`
+	Stale   []Stale      `json:"stale,omitempty"`
+}
+
+// EditOutcome is the outcome of one file in the data of a rejected
+// mapd/editMany.
+type EditOutcome struct {
+	Path  string       `json:"path"`
+	OK    bool         `json:"ok,omitzero"`
+	Error *ErrorObject `json:"error,omitzero"`
+}
