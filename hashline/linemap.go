@@ -48,6 +48,7 @@ type Fate struct {
 // provably is. It is immutable. See MapLines for what a proof is.
 type LineMap struct {
 	spans    []span // in the order of the old lines, without gaps
+	kept     []int  // the indexes of the kept spans; their new lines ascend too
 	newLines int
 }
 
@@ -94,6 +95,20 @@ func (m *LineMap) Line(n int) Fate {
 		panic(fmt.Sprintf("hashline: line %d of a map of %d lines", n, m.Lines()))
 	}
 	return s.fate(n - s.old)
+}
+
+// Old returns the line of the older text that provably is line n of the newer
+// one, and false if there is none.
+func (m *LineMap) Old(n int) (int, bool) {
+	i := sort.Search(len(m.kept), func(i int) bool { return m.spans[m.kept[i]].new > n }) - 1
+	if i < 0 {
+		return 0, false
+	}
+	s := m.spans[m.kept[i]]
+	if n >= s.new+s.len {
+		return 0, false
+	}
+	return s.old + n - s.new, true
 }
 
 // fate returns the fate of the line at offset i of the span.
@@ -221,7 +236,15 @@ type mapBuilder struct {
 	newLines int
 }
 
-func (b *mapBuilder) done() *LineMap { return &LineMap{b.spans, b.newLines} }
+func (b *mapBuilder) done() *LineMap {
+	m := &LineMap{spans: b.spans, newLines: b.newLines}
+	for i, s := range m.spans {
+		if s.kind == kept {
+			m.kept = append(m.kept, i)
+		}
+	}
+	return m
+}
 
 // add appends a span, joined with the one before where that says the same.
 func (b *mapBuilder) add(s span) {

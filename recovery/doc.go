@@ -1,0 +1,25 @@
+// Package recovery keeps what was delivered to whom, and judges from it what an
+// agent says afterwards: whether an anchor still names the line it was shown,
+// which of the lines it holds went stale, and which of its reads never arrived.
+//
+// Its parts are
+//
+//   - Ledgers and Ledger: per session, which lines of which versions of which
+//     files left in a reply. A ledger never claims a line that was not
+//     delivered: what is recorded before a reply is queued is withdrawn if the
+//     reply never left;
+//   - Lineage: what edits through the daemon did to a file, exactly;
+//   - Scene: verdicts on anchors and ranges against one live text, with the
+//     proof of hashline.LineMap and nothing else; it also renders what the next
+//     try of the agent needs;
+//   - Staleness: which delivered lines are no longer as they were, each said
+//     once;
+//   - Reads and Turn: reads that never arrived, by the daemon's own record or by
+//     the transcript of an agent's turn.
+//
+// The package imports hashline alone and does no I/O: files, clocks and
+// connections belong to its callers. Texts of versions are asked for by their
+// snapshot string; a version that is no longer kept makes the lines delivered
+// from it count as never delivered, which refuses more and accepts nothing
+// wrong.
+package recovery

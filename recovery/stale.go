@@ -1,0 +1,207 @@
+package recovery
+
+import (
+	"slices"
+
+	"mapd/hashline"
+)
+
+// Stale is what became of lines that a session holds, in the shape of the
+// notification mapd/stale.
+type Stale struct {
+	Path string `json:"path"`
+	// From is the version in which the lines were delivered, To the live one;
+	// nil if the file is gone.
+	From   string       `json:"from"`
+	To     *string      `json:"to"`
+	Ranges []StaleRange `json:"ranges"`
+	// By names who changed the file, where it is known.
+	By string `json:"by,omitzero"`
+}
+
+// StaleRange is a run of delivered lines with one fate.
+type StaleRange struct {
+	Served hashline.Range  `json:"served"` // lines of Stale.From
+	Status Status          `json:"status"`
+	Now    *hashline.Range `json:"now,omitzero"` // live lines; nil if deleted
+}
+
+// Change is a file as a session should know it.
+type Change struct {
+	File File
+	// Snapshot and Live are the live version; Live is nil if the file is gone.
+	Snapshot string
+	Live     *hashline.Text
+	// Map returns which lines of one version are which lines of another, and
+	// false if one of them is not kept any more.
+	Map func(from, to string) (*hashline.LineMap, bool)
+}
+
+// Staleness returns what became of the lines that the session holds since it
+// was last told, one object for each delivered version, the oldest first;
+// nothing if it knows all of it. Lines whose live state was itself delivered are
+// left out, and lines of which the session was already told that they are gone
+// or changed. The caller passes on what is returned and calls Ledger.Tell with
+// the live snapshot, or with Gone.
+//
+// A version that is no longer kept is left out: its anchors count as never
+// delivered.
+func (c Change) Staleness() []Stale {
+	var out []Stale
+	for _, h := range slices.Backward(c.File.Held) {
+		if h.Snapshot == c.Snapshot && c.Live != nil {
+			continue
+		}
+		if ranges := c.ranges(h); len(ranges) > 0 {
+			s := Stale{Path: c.File.Path, From: h.Snapshot, Ranges: ranges}
+			if c.Live != nil {
+				to := c.Snapshot
+				s.To = &to
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ranges returns the news about one delivered version.
+func (c Change) ranges(h Held) []StaleRange {
+	known := c.known(h)
+	fate := func(int) hashline.Fate { return hashline.Fate{Status: hashline.Deleted} }
+	if c.Live != nil {
+		m, ok := c.Map(h.Snapshot, c.Snapshot)
+		if !ok {
+			return nil
+		}
+		fate = m.Line
+	}
+	var out []StaleRange
+	for _, r := range h.Lines {
+		for n := r.Start; n <= r.End; n++ {
+			was, ok := known(n)
+			f := fate(n)
+			if !ok || f.Status.Proven() && f.Now.Start == was || c.seen(f) {
+				continue
+			}
+			out = appendStale(out, n, f)
+		}
+	}
+	return out
+}
+
+// known returns what the session was told last of the lines of a delivered
+// version: where each line was proven to be then, if it was.
+func (c Change) known(h Held) func(n int) (line int, ok bool) {
+	switch h.Told {
+	case "", h.Snapshot:
+	case Gone:
+		return func(int) (int, bool) { return 0, false }
+	default:
+		if told, ok := c.Map(h.Snapshot, h.Told); ok {
+			return func(n int) (int, bool) {
+				f := told.Line(n)
+				return f.Now.Start, f.Status.Proven()
+			}
+		}
+	}
+	return func(n int) (int, bool) { return n, true }
+}
+
+// seen reports whether the session was shown the live lines of a fate.
+func (c Change) seen(f hashline.Fate) bool {
+	if c.Live == nil || !f.Now.Valid() {
+		return false
+	}
+	for _, h := range c.File.Held {
+		if h.Snapshot == c.Snapshot {
+			return len(hashline.Subtract([]hashline.Range{f.Now}, h.Lines)) == 0
+		}
+	}
+	return false
+}
+
+// appendStale adds line n to the run before it where both say the same.
+func appendStale(out []StaleRange, n int, f hashline.Fate) []StaleRange {
+	status := Status(f.Status.String())
+	if f.Status == hashline.Current { // back where it was before it moved
+		status = Moved
+	}
+	var now *hashline.Range
+	if f.Now.Valid() {
+		now = &hashline.Range{Start: f.Now.Start, End: f.Now.End}
+	}
+	if len(out) > 0 {
+		last := &out[len(out)-1]
+		if last.Status == status && last.Served.End+1 == n && joins(last.Now, now, status) {
+			last.Served.End = n
+			if now != nil {
+				last.Now.End = max(last.Now.End, now.End)
+			}
+			return out
+		}
+	}
+	return append(out, StaleRange{Served: hashline.Range{Start: n, End: n}, Status: status, Now: now})
+}
+
+// joins reports whether the live lines of two neighbours are one run.
+func joins(a, b *hashline.Range, status Status) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if status == Ambiguous {
+		return b.Start <= a.End+1
+	}
+	return b.Start == a.End+1
+}
+
+// Survey is the state of what a session holds of a file, in live lines.
+type Survey struct {
+	// Ranges are the live lines that stand for what was delivered: reading them
+	// restores what the session knew of the file. Stale are those of them that
+	// are not proven to be lines it was shown.
+	Ranges, Stale []hashline.Range
+}
+
+// Survey returns the state of what was delivered. Without a live text both
+// Ranges and Stale are the lines of the version delivered last, which are all
+// gone.
+func (c Change) Survey() Survey {
+	var out Survey
+	if c.Live == nil {
+		if len(c.File.Held) > 0 {
+			out.Ranges = c.File.Held[0].Lines
+			out.Stale = out.Ranges
+		}
+		return out
+	}
+	var proven, others []hashline.Range
+	for _, h := range c.File.Held {
+		m, ok := c.Map(h.Snapshot, c.Snapshot)
+		if !ok {
+			continue
+		}
+		for _, r := range h.Lines {
+			for n := r.Start; n <= r.End; n++ {
+				f := m.Line(n)
+				switch {
+				case f.Status.Proven():
+					proven = appendLine(proven, f.Now)
+				case f.Now.Valid():
+					others = appendLine(others, f.Now)
+				}
+			}
+		}
+	}
+	out.Ranges = hashline.Merge(append(slices.Clone(proven), others...))
+	out.Stale = hashline.Subtract(others, proven)
+	return out
+}
+
+// appendLine adds lines that follow the last ones, as one range with them.
+func appendLine(rs []hashline.Range, r hashline.Range) []hashline.Range {
+	if n := len(rs); n > 0 && rs[n-1].End+1 == r.Start {
+		rs[n-1].End = r.End
+		return rs
+	}
+	return append(rs, r)
+}
