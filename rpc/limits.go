@@ -21,6 +21,7 @@ type Limits struct {
 	LineShown   int           // bytes of a line before it is cut
 	ViewBytes   int64         // memory of rendered views
 	ImageBytes  int           // bytes of an image that one answer carries
+	Connections int           // open at once
 	Sessions    int           // named sessions kept at once
 	SessionKept time.Duration // how long a detached named session is kept
 	Idle        time.Duration // the daemon ends after this long without a connection
@@ -37,6 +38,7 @@ func DefaultLimits() Limits {
 		LineShown:   2000,
 		ViewBytes:   32 << 20,
 		ImageBytes:  20 << 20,
+		Connections: 4096,
 		Sessions:    64,
 		SessionKept: 24 * time.Hour,
 		Idle:        30 * time.Minute,
@@ -58,15 +60,19 @@ func (l *Limits) named() []namedLimit {
 		{"header_bytes", &l.Conn.Header},
 		{"batch", &l.Conn.Batch},
 		{"in_flight", &l.Conn.InFlight},
+		{"in_flight_bytes", &l.Conn.InFlightBytes},
 		{"outgoing_bytes", &l.Conn.Outgoing},
 		{"stall_ms", &l.Conn.Stall},
 		{"depth", &l.Conn.Depth},
+		{"name_bytes", &l.Conn.Name},
+		{"linger_ms", &l.Conn.Linger},
 		{"file_bytes", &l.Workspace.FileBytes},
 		{"read_bytes", &l.Workspace.ReadBytes},
 		{"history_bytes", &l.Workspace.HistoryBytes},
 		{"outline_cache_bytes", &l.Workspace.OutlineBytes},
 		{"failed_outline_ms", &l.Workspace.FailedOutline},
 		{"dir_entries", &l.Workspace.DirEntries},
+		{"dir_scan", &l.Workspace.DirScan},
 		{"outline_bytes", &l.Outline.Bytes},
 		{"outline_format_bytes", &l.Outline.FormatBytes},
 		{"outline_ms", &l.Outline.Time},
@@ -75,6 +81,7 @@ func (l *Limits) named() []namedLimit {
 		{"line_bytes", &l.LineShown},
 		{"view_bytes", &l.ViewBytes},
 		{"image_bytes", &l.ImageBytes},
+		{"connections", &l.Connections},
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},
 		{"idle_ms", &l.Idle},

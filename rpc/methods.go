@@ -56,6 +56,14 @@ func methodNames() []string {
 // lookup finds a method, and refuses it where the state of the peer does not
 // allow it. It sees a name only: nothing was decoded yet.
 func (p *peer) lookup(name string) (conn.Method, *wire.Error) {
+	m, err := p.find(name)
+	if err != nil {
+		p.server.metrics.failed(err.Code)
+	}
+	return m, err
+}
+
+func (p *peer) find(name string) (conn.Method, *wire.Error) {
 	m, known := methods[name]
 	session, down := p.attached()
 	switch {
@@ -71,12 +79,12 @@ func (p *peer) lookup(name string) (conn.Method, *wire.Error) {
 	return conn.Method{
 		Notification: m.notification,
 		Serial:       m.serial,
-		Serve: func(ctx context.Context, params []byte) (conn.Reply, error) {
+		Serve: p.observed(name, session, func(ctx context.Context, params []byte) (conn.Reply, error) {
 			if session != nil {
 				session.requests.Add(1)
 			}
 			return m.serve(ctx, p, params)
-		},
+		}),
 	}, nil
 }
 

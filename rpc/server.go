@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mapd/rpc/conn"
@@ -25,6 +26,9 @@ type Options struct {
 	Socket  string           // shown by status; "" for a private server
 	Roots   []string         // absolute, resolved folders that sessions may open; none: any
 	Log     *slog.Logger     // nil discards
+	// Counters adds to a status what is counted outside of the server: events
+	// since the start, and levels of this moment. May be nil.
+	Counters func(events, levels map[string]int64)
 }
 
 // Peer is what is known about the process at the other end of a connection.
@@ -38,6 +42,7 @@ type Server struct {
 	cache   *workspace.Cache
 	views   *view.Cache[*shown]
 	log     *slog.Logger
+	metrics *metrics
 	started time.Time
 
 	draining chan struct{} // closed by Stop: no new work is taken
@@ -47,6 +52,8 @@ type Server struct {
 	peers    map[*peer]struct{}
 	named    map[string]*ledgerOwner
 	sessions int // sessions ever made: the next id
+	arrivals int // connections ever admitted
+	leaving  int // connections that make room and are still there
 	stopped  bool
 	ends     bool        // the server ends when it is idle
 	idle     *time.Timer // runs while there is no connection
@@ -59,6 +66,7 @@ func NewServer(opt Options) *Server {
 		cache:    opt.Cache,
 		views:    view.NewCache[*shown](opt.Limits.ViewBytes),
 		log:      opt.Log,
+		metrics:  newMetrics(),
 		started:  time.Now(),
 		draining: make(chan struct{}),
 		drained:  make(chan struct{}),
@@ -71,14 +79,17 @@ func NewServer(opt Options) *Server {
 	return s
 }
 
-// ErrStopped is returned for a connection that comes after Stop.
-var ErrStopped = errors.New("the daemon is shutting down")
-
-// ServeConn serves one connection until it ends or ctx does. It owns rwc.
+// ServeConn serves one connection until it ends or ctx does. It owns rwc. One
+// that comes after Stop or finds no place is told why in one line, and gets
+// that as a *wire.Error.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser, who Peer) error {
-	p := &peer{server: s, who: who}
-	if !s.add(p) {
-		return errors.Join(ErrStopped, rwc.Close())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &peer{server: s, who: who, cancel: cancel}
+	refused := s.admit(p)
+	s.metrics.connected(refused == nil)
+	if refused != nil {
+		return errors.Join(refused, refuse(rwc, refused))
 	}
 	defer s.remove(p)
 	c := p.start(ctx, rwc)
@@ -202,31 +213,6 @@ func (s *Server) armIdleLocked() {
 	})
 }
 
-// add registers a connection, unless the server stops.
-func (s *Server) add(p *peer) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return false
-	}
-	s.peers[p] = struct{}{}
-	if s.idle != nil {
-		s.idle.Stop()
-	}
-	return true
-}
-
-func (s *Server) remove(p *peer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.peers, p)
-	s.detachLocked(p)
-	if s.stopped && len(s.peers) == 0 {
-		close(s.drained)
-	}
-	s.armIdleLocked()
-}
-
 // allowed reports whether sessions may open root.
 func (s *Server) allowed(root string) bool {
 	if len(s.opt.Roots) == 0 {
@@ -242,8 +228,13 @@ func (s *Server) allowed(root string) bool {
 
 // peer is one connection, and its session once it is initialized.
 type peer struct {
-	server *Server
-	who    Peer
+	server   *Server
+	who      Peer
+	cancel   context.CancelFunc // ends the connection at once
+	failures atomic.Int64       // requests that failed
+
+	arrival int         // order of arrival; guarded by the server's mu
+	grace   *time.Timer // set while it makes room; guarded by the server's mu
 
 	mu      sync.Mutex // guards what follows
 	conn    *conn.Conn

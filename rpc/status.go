@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mapd/rpc/conn"
 	"mapd/rpc/wire"
 )
 
@@ -29,7 +30,9 @@ func (s *Server) Status() *wire.StatusResult {
 		Limits:        s.opt.Limits.Values(),
 		Memory:        s.memory(),
 		Sessions:      s.sessionStatus(),
+		Methods:       s.metrics.methodStatus(),
 	}
+	s.count(r)
 	roots := map[string]bool{}
 	for _, session := range r.Sessions {
 		for _, root := range session.Folders {
@@ -58,6 +61,75 @@ func (s *Server) memory() map[string]int64 {
 		"outlines": stats.OutlineBytes,
 		"views":    s.views.Size(),
 	}
+}
+
+// count fills in what is counted: of events, of what there is right now, and the
+// memory of connections.
+func (s *Server) count(r *wire.StatusResult) {
+	var live conn.Stats
+	s.mu.Lock()
+	connections := int64(len(s.peers))
+	for p := range s.peers {
+		if c := p.connection(); c != nil {
+			one := c.Stats()
+			addStats(&live, one)
+			live.InFlight += one.InFlight
+			live.InFlightBytes += one.InFlightBytes
+			live.QueuedBytes += one.QueuedBytes
+		}
+	}
+	s.mu.Unlock()
+	m := s.metrics
+	m.mu.Lock()
+	total, served, refused := m.ended, m.served, m.refused
+	m.mu.Unlock()
+	addStats(&total, live)
+	var requests int64
+	for _, method := range r.Methods {
+		requests += method.Count
+	}
+	files := s.cache.Stats()
+	r.Memory["requests"], r.Memory["outgoing"] = live.InFlightBytes, live.QueuedBytes
+	r.Errors = m.errorStatus(total)
+	r.Counters = map[string]int64{
+		"connections":         served,
+		"connections_refused": refused,
+		"frames_received":     total.Received,
+		"frames_sent":         total.Sent,
+		"frames_malformed":    total.Malformed,
+		"requests":            requests,
+		"busy":                total.Busy,
+		"panics":              total.Panics,
+		"reads":               files.Reads,
+		"reads_known":         files.Hits,
+		"reads_unstable":      files.Unstable,
+		"outlines_made":       files.OutlinesMade,
+		"versions_evicted":    files.Evicted,
+	}
+	r.Levels = map[string]int64{
+		"connections":  connections,
+		"in_flight":    int64(live.InFlight),
+		"goroutines":   int64(runtime.NumGoroutine()),
+		"versions":     int64(files.Versions),
+		"outlines":     int64(files.Outlines),
+		"outline_jobs": int64(files.OutlineJobs),
+	}
+	if n := descriptors(); n > 0 {
+		r.Levels["descriptors"] = n
+	}
+	if s.opt.Counters != nil {
+		s.opt.Counters(r.Counters, r.Levels)
+	}
+}
+
+// descriptors returns how many files this process holds open, 0 if the system
+// does not tell. The one it takes to look is not counted.
+func descriptors() int64 {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return 0
+	}
+	return int64(len(entries)) - 1
 }
 
 func (s *Server) sessionStatus() []wire.SessionStatus {

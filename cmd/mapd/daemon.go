@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,7 +57,10 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	server, end, err := newServer(getenv, log, path)
+	var strangers atomic.Int64 // peers that the socket has refused
+	server, end, err := newServer(getenv, log, path, func(events, _ map[string]int64) {
+		events["connections_refused"] += strangers.Load()
+	})
 	if err != nil {
 		return err
 	}
@@ -81,7 +85,10 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 	log.Info("ready", "socket", path, "pid", os.Getpid())
 	ready(path)
 	accept := func() (io.ReadWriteCloser, rpc.Peer, error) {
-		c, peer, err := listener.Accept(func(err error) { log.Warn("connection refused", "err", err) })
+		c, peer, err := listener.Accept(func(err error) {
+			strangers.Add(1)
+			log.Warn("connection refused", "err", err)
+		})
 		if err != nil {
 			return nil, rpc.Peer{}, err
 		}
@@ -96,11 +103,12 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 }
 
 // newServer wires the rooms. end closes them, after the server has ended.
-func newServer(getenv func(string) string, log *slog.Logger, path string) (server *rpc.Server, end func(), err error) {
+func newServer(getenv func(string) string, log *slog.Logger, path string, counters func(events, levels map[string]int64)) (server *rpc.Server, end func(), err error) {
 	limits, err := rpc.LimitsFromEnv(getenv)
 	if err != nil {
 		return nil, nil, err
 	}
+	limits.Connections = min(limits.Connections, connectionRoom())
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limits.Memory)
 	}
@@ -117,13 +125,28 @@ func newServer(getenv func(string) string, log *slog.Logger, path string) (serve
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines})
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
-		Socket: path, Roots: roots, Log: log,
+		Socket: path, Roots: roots, Log: log, Counters: counters,
 	})
 	return server, func() {
 		if err := errors.Join(cache.Close(), workers.Close()); err != nil {
 			log.Error("close", "err", err)
 		}
 	}, nil
+}
+
+// reservedDescriptors are kept from connections at most: for files that are
+// read, for workers and for the log. Where there are few, half are kept.
+const reservedDescriptors = 512
+
+// connectionRoom returns how many connections the limit of descriptors leaves
+// room for.
+func connectionRoom() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return reservedDescriptors
+	}
+	descriptors := int(min(uint64(limit.Cur), 1<<30)) //nolint:unconvert // signed on some systems
+	return max(1, descriptors-min(reservedDescriptors, descriptors/2))
 }
 
 // allowedRoots resolves the folders of MAPD_ROOTS, a list like PATH.
@@ -166,7 +189,7 @@ func (a *app) serveCommand() *cobra.Command {
 // serveStdio is a private daemon for the client at the other end of stdin and
 // stdout. It ends with that client.
 func (a *app) serveStdio(ctx context.Context, log *slog.Logger) error {
-	server, end, err := newServer(a.getenv, log, "")
+	server, end, err := newServer(a.getenv, log, "", nil)
 	if err != nil {
 		return err
 	}

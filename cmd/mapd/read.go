@@ -88,7 +88,7 @@ func (a *app) mapCommand() *cobra.Command {
 // call asks the daemon, which it starts if none runs, and prints the result:
 // as on the wire with --json, else through print.
 func (a *app) call(ctx context.Context, roots []string, method string, params any, print func(io.Writer, []byte) error) error {
-	c, err := a.connect(ctx, true, roots)
+	c, err := a.connect(ctx, roots)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,20 @@ func (a *app) call(ctx context.Context, roots []string, method string, params an
 	return print(a.stdout, result)
 }
 
-// connect opens a session with these roots as its folders.
-func (a *app) connect(ctx context.Context, start bool, roots []string) (*client.Client, error) {
-	c, err := client.Dial(ctx, client.Options{Start: start, Getenv: a.getenv})
+// connect opens a session with these roots as its folders, and starts a daemon
+// for it if none runs.
+func (a *app) connect(ctx context.Context, roots []string) (*client.Client, error) {
+	return a.open(ctx, client.Options{Start: true, Getenv: a.getenv}, roots)
+}
+
+// connectAny opens a session without folders with the daemon that runs, which
+// may be of another build: to see it or to end it.
+func (a *app) connectAny(ctx context.Context) (*client.Client, error) {
+	return a.open(ctx, client.Options{AnyBuild: true, Getenv: a.getenv}, nil)
+}
+
+func (a *app) open(ctx context.Context, opt client.Options, roots []string) (*client.Client, error) {
+	c, err := client.Dial(ctx, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,11 +21,11 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the running daemon: sessions, workspaces, memory",
-		Long:  "Show the running daemon: sessions, workspaces, memory; with --json all limits too.\nIt never starts one: without a daemon it fails.",
+		Short: "Show the running daemon: sessions, memory, counters, limits",
+		Long:  "Show the running daemon: sessions, workspaces, memory by owner, counters, limits, and how long\neach method takes; with --json the histograms too. It never starts one: without a daemon it fails.",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect(cmd.Context(), false, nil)
+			c, err := a.connectAny(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -46,8 +50,17 @@ func printStatus(w io.Writer, result []byte) error {
 	}
 	fmt.Fprintf(w, "mapd %s build %s\npid %d, up %v, socket %s\n", s.Version, s.Build, s.PID,
 		time.Duration(s.UptimeSeconds)*time.Second, s.Socket)
-	fmt.Fprintf(w, "memory: heap %s, history %s, outlines %s\n",
-		mebibytes(s.Memory["heap"]), mebibytes(s.Memory["history"]), mebibytes(s.Memory["outlines"]))
+	fmt.Fprintf(w, "memory: %s\n", list(s.Memory, mebibytes))
+	fmt.Fprintf(w, "now: %s\n", list(s.Levels, plainNumber))
+	fmt.Fprintf(w, "since the start: %s\n", list(s.Counters, plainNumber))
+	if len(s.Errors) > 0 {
+		fmt.Fprintf(w, "errors: %s\n", list(s.Errors, plainNumber))
+	}
+	fmt.Fprintf(w, "limits: %s\n", list(s.Limits, plainNumber))
+	for _, m := range s.Methods {
+		fmt.Fprintf(w, "method %s: %d calls, %d failed, p50 %v, p99 %v, max %v\n",
+			m.Method, m.Count, m.Failed, microseconds(m.P50Micros), microseconds(m.P99Micros), microseconds(m.MaxMicros))
+	}
 	for _, session := range s.Sessions {
 		fmt.Fprintf(w, "session %s %s%s: %d requests, %d in flight, folders %q\n",
 			session.ID, session.Client, named(session.Name), session.Requests, session.InFlight, session.Folders)
@@ -69,6 +82,19 @@ func named(name string) string {
 	return fmt.Sprintf(" %q", name)
 }
 
+// list writes values in the order of their names.
+func list(values map[string]int64, format func(int64) string) string {
+	parts := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, name+" "+format(values[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plainNumber(n int64) string { return strconv.FormatInt(n, 10) }
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 func (a *app) stopCommand() *cobra.Command {
@@ -77,7 +103,7 @@ func (a *app) stopCommand() *cobra.Command {
 		Short: "End the running daemon and wait until it is gone",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect(cmd.Context(), false, nil)
+			c, err := a.connectAny(cmd.Context())
 			if errors.Is(err, client.ErrNoDaemon) {
 				fmt.Fprintln(a.stderr, "mapd: no daemon is running")
 				return nil

@@ -118,10 +118,35 @@ type StatusResult struct {
 	UptimeSeconds int64             `json:"uptimeSeconds"`
 	Protocol      int               `json:"protocol"`
 	Socket        string            `json:"socket,omitzero"`
-	Limits        map[string]int64  `json:"limits"` // bytes, counts or milliseconds, as the name says
-	Memory        map[string]int64  `json:"memory"` // bytes by owner
+	Limits        map[string]int64  `json:"limits"`   // bytes, counts or milliseconds, as the name says
+	Memory        map[string]int64  `json:"memory"`   // bytes by owner
+	Counters      map[string]int64  `json:"counters"` // of events since the start of the daemon
+	Levels        map[string]int64  `json:"levels"`   // of what there is right now: goroutines, descriptors, …
+	Errors        map[string]int64  `json:"errors"`   // error replies since the start, by data.code
+	Methods       []MethodLatency   `json:"methods"`  // those called since the start, by name
 	Sessions      []SessionStatus   `json:"sessions"`
 	Workspaces    []WorkspaceStatus `json:"workspaces"`
+}
+
+// MethodLatency is how the calls of one method went, in StatusResult. Times are
+// in microseconds of the handler alone; a percentile is the end of the bucket
+// it lies in.
+type MethodLatency struct {
+	Method    string          `json:"method"`
+	Count     int64           `json:"count"`
+	Failed    int64           `json:"failed"`
+	P50Micros int64           `json:"p50Micros"`
+	P99Micros int64           `json:"p99Micros"`
+	MaxMicros int64           `json:"maxMicros"`
+	Buckets   []LatencyBucket `json:"buckets"` // in rising order, without the empty ones
+}
+
+// LatencyBucket counts the calls of a method that took no longer than
+// UpToMicros and longer than the bucket before; 0 is the last one, without an
+// end.
+type LatencyBucket struct {
+	UpToMicros int64 `json:"upToMicros,omitzero"`
+	Count      int64 `json:"count"`
 }
 
 // SessionStatus is one session in StatusResult.
