@@ -171,14 +171,10 @@ func (c *Conn) sendStray(msg jsonrpc2.Message) {
 	c.handedBack()
 }
 
-// Read is not used by the engine, which prefers ReadFrame.
-func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
-	data, n, err := s.ReadFrame(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	msg, err := jsonrpc2.DecodeMessage(data)
-	return msg, n, err
+// Read is not used by the engine, which prefers ReadFrame, and could not return
+// the params.
+func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
+	return nil, 0, errors.ErrUnsupported
 }
 
 // WriteFrame completes the engine's interface for streams with raw frames. It
