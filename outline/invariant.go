@@ -11,6 +11,14 @@ import (
 	"mapd/outline/symbol"
 )
 
+// MaxSymbols bounds the symbols of one outline. A file with more loses its
+// deepest levels, and if the top level alone has more its last ones, for which
+// a symbol named Elided stands; its outline has the reason too_large.
+const MaxSymbols = 200_000
+
+// Elided is the name of a symbol that stands for others left out.
+const Elided = "…"
+
 // The longest texts of a symbol, in bytes. Longer ones are cut and end in an
 // ellipsis.
 const (
@@ -40,8 +48,44 @@ func enforce(list *symbol.List, lines int) error {
 		i.Path = e.text("import", i.Path, MaxName)
 		imports = append(imports, i)
 	}
-	list.Imports = imports
+	list.Imports = imports[:min(len(imports), MaxSymbols)]
+	if prune(list) {
+		list.Why = symbol.TooLarge
+	}
 	return e.first
+}
+
+// prune drops what is more than MaxSymbols. It reports whether there was any.
+func prune(list *symbol.List) bool {
+	var levels [maxDepth + 1]int
+	symbol.Walk(list.Symbols, func(_ *symbol.Symbol, depth int) bool {
+		levels[depth]++
+		return true
+	})
+	kept, deepest := 0, 0
+	for deepest < len(levels) && kept+levels[deepest] <= MaxSymbols {
+		kept += levels[deepest]
+		deepest++
+	}
+	if deepest == len(levels) {
+		return false
+	}
+	if deepest == 0 {
+		rest := list.Symbols[MaxSymbols-1:]
+		gap := symbol.Symbol{Name: Elided, Kind: symbol.Record, Start: rest[0].Start, Signature: fmt.Sprintf("%d symbols not listed", len(rest))}
+		for i := range rest {
+			gap.End = max(gap.End, rest[i].End)
+		}
+		list.Symbols = append(slices.Clip(list.Symbols[:MaxSymbols-1]), gap)
+		deepest = 1
+	}
+	symbol.Walk(list.Symbols, func(s *symbol.Symbol, depth int) bool {
+		if depth+1 >= deepest {
+			s.Children = nil
+		}
+		return true
+	})
+	return true
 }
 
 type enforcer struct {

@@ -37,6 +37,9 @@ func Extract(ctx context.Context, text *hashline.Text) (symbol.List, error) {
 		return symbol.List{}, err
 	}
 	list := symbol.List{Source: symbol.Parser}
+	if text.Lines() == 0 {
+		return list, nil
+	}
 	if text.Size() >= largeFile {
 		done, err := chunks(ctx, text, &list)
 		if done < text.Size() && err == nil {
