@@ -293,9 +293,17 @@ func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' |
 // clamp keeps s and what is in it before the line after last.
 func clamp(s *symbol.Symbol, last int) {
 	s.End = max(min(s.End, last), s.Start)
-	for i := range s.Children {
-		clamp(&s.Children[i], s.End)
+	if s.NameLine > s.End {
+		s.NameLine = 0
 	}
+	kept := s.Children[:0]
+	for i := range s.Children {
+		if c := &s.Children[i]; c.Start <= s.End {
+			clamp(c, s.End)
+			kept = append(kept, *c)
+		}
+	}
+	s.Children = kept
 }
 
 // byFirstLine reads the name off a line that starts a declaration from which
