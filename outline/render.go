@@ -85,12 +85,13 @@ type renderer struct {
 	outline  *Outline
 	name     string
 	maxBytes int
+	cut      bool // a forced level did not fit as a whole
 }
 
 // room returns how many bytes are left for the lines after the header of a
 // level, their leading line breaks included.
 func (r *renderer) room(detail Detail, limit int) int {
-	return min(limit, r.maxBytes) - len(r.header(detail, r.outline.Count, true))
+	return min(limit, r.maxBytes) - len(r.header(detail, -1))
 }
 
 func (r *renderer) auto() Map {
@@ -140,7 +141,12 @@ func (r *renderer) forced(detail Detail) Map {
 		if p.style < kinds {
 			few = 3
 		}
-		if fit, ok := p.withLocals(symbols, room); ok {
+		fit, ok := p.withLocals(symbols, room)
+		if ok && fit.locals == all {
+			return r.write(detail, fit)
+		}
+		r.cut = true
+		if ok {
 			return r.write(detail, fit)
 		}
 		if fit, ok := p.withMembers(symbols, room, few); ok {
@@ -150,13 +156,17 @@ func (r *renderer) forced(detail Detail) Map {
 	return r.truncated(detail, room)
 }
 
-// header is the first line: the file, its size, and what the map shows of it.
-// A name too long for the cap is cut from the left.
-func (r *renderer) header(detail Detail, shown int, widest bool) string {
+// header is the first line: the file, its size, and what the map shows of it:
+// so many symbols, or less than a forced level has to. A negative number gives
+// the longest header. A name too long for the cap is cut from the left.
+func (r *renderer) header(detail Detail, shown int) string {
 	o := r.outline
 	tail := fmt.Sprintf(" (%s, %s, %s, %s", count(o.Lines, "line"), count(o.Bytes, "byte"), o.Language, detail)
-	if shown < o.Count || widest {
-		tail += fmt.Sprintf(", %d of %s", shown, count(o.Count, "symbol"))
+	if r.cut || shown < 0 {
+		tail += fmt.Sprintf(" cut to %d bytes", r.maxBytes)
+	}
+	if shown < o.Count {
+		tail += fmt.Sprintf(", %d of %s", max(shown, -shown*o.Count), count(o.Count, "symbol"))
 	}
 	switch o.Source {
 	case symbol.Pattern, symbol.None:
@@ -191,7 +201,7 @@ func (r *renderer) write(detail Detail, p plan) Map {
 
 // finish puts the header before the lines, each of which follows a line break.
 func (r *renderer) finish(detail Detail, shown int, lines []byte) Map {
-	text := r.header(detail, shown, false) + string(lines)
+	text := r.header(detail, shown) + string(lines)
 	if len(text) > r.maxBytes { // the cap is less than a header
 		text = shorten(text, r.maxBytes)
 	}
