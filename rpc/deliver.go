@@ -19,11 +19,14 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (conn.Reply,
 	if err != nil {
 		return conn.Reply{}, err
 	}
+	news := s.news(ctx, a.version)
+	a.result.Stale = news.stale
 	encoded, err := a.encode()
 	if err != nil {
 		return conn.Reply{}, err
 	}
-	return deliver(encoded, a)
+	reply, err := s.deliver(encoded, a)
+	return news.told(reply), err
 }
 
 // serveReadMany answers mapd/readMany: each read on its own, in order of the
@@ -47,8 +50,18 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (con
 	if err := ctx.Err(); err != nil {
 		return conn.Reply{}, err
 	}
+	news := s.news(ctx)
 	encoded := append([]byte(`{"results":[`), bytes.Join(results, []byte(","))...)
-	return deliver(append(encoded, "]}"...), answers...)
+	encoded = append(encoded, ']')
+	if len(news.stale) > 0 {
+		stale, err := encode(news.stale)
+		if err != nil {
+			return conn.Reply{}, err
+		}
+		encoded = append(append(encoded, `,"stale":`...), stale...)
+	}
+	reply, err := s.deliver(append(encoded, '}'), answers...)
+	return news.told(reply), err
 }
 
 // readOne is read as an entry of mapd/readMany: {"ok":…} or {"error":…}. A
@@ -74,12 +87,19 @@ func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer
 	return a, slices.Concat([]byte(`{"ok":`), encoded, []byte("}"))
 }
 
-// deliver makes the reply that carries answers, which may hold nils: the maps
-// in separate delivery follow it.
-func deliver(encoded []byte, answers ...*readAnswer) (conn.Reply, error) {
+// deliver makes the reply that carries answers, which may hold nils: what they
+// show is recorded with it, and the maps in separate delivery follow it.
+func (s *Session) deliver(encoded []byte, answers ...*readAnswer) (conn.Reply, error) {
 	reply := conn.Reply{Result: encoded}
+	var deliveries []delivery
 	for _, a := range answers {
-		if a == nil || a.fileMap == nil {
+		if a == nil {
+			continue
+		}
+		if a.shown != nil {
+			deliveries = append(deliveries, delivery{a.version, a.shown.plan.Blocks, a.shown.partial})
+		}
+		if a.fileMap == nil {
 			continue
 		}
 		params, err := encode(a.fileMap)
@@ -88,5 +108,5 @@ func deliver(encoded []byte, answers ...*readAnswer) (conn.Reply, error) {
 		}
 		reply.After = append(reply.After, conn.Notification{Method: wire.NotifyFileMap, Params: params})
 	}
-	return reply, nil
+	return s.recorded(reply, deliveries...), nil
 }

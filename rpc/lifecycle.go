@@ -6,12 +6,14 @@ import (
 	"os"
 	"time"
 
+	"mapd/recovery"
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
 )
 
 // ledgerOwner is the part of a named session that outlives its connection.
 type ledgerOwner struct {
+	ledger   *recovery.Ledger
 	id       string    // of the session that last had it
 	peer     *peer     // the connection that has it, nil while detached
 	detached time.Time // since when, if peer is nil
@@ -63,6 +65,9 @@ func (s *Server) attach(p *peer, session *Session) error {
 	session.id = fmt.Sprintf("s%d", s.sessions)
 	if owner := s.named[session.name]; session.name != "" {
 		owner.id = session.id
+		session.ledger = owner.ledger
+	} else {
+		session.ledger = s.ledgers.New()
 	}
 	p.mu.Lock()
 	p.session = session
@@ -78,7 +83,7 @@ func (s *Server) claimLocked(p *peer, name string) error {
 	case owner == nil && len(s.named) >= s.opt.Limits.Sessions && !s.evictLocked():
 		return wire.Errorf(wire.ServerBusy, "there are %d named sessions, all in use; end one of them", len(s.named))
 	case owner == nil:
-		owner = &ledgerOwner{}
+		owner = &ledgerOwner{ledger: s.ledgers.New()}
 		s.named[name] = owner
 	case owner.peer != nil:
 		owner.peer.connection().Finish(wire.Errorf(wire.SessionTaken, "session %q was taken over by a newer connection", name))
@@ -88,10 +93,14 @@ func (s *Server) claimLocked(p *peer, name string) error {
 }
 
 // detachLocked leaves a named session without a connection, unless a newer one
-// has taken it.
+// has taken it. The ledger of any other session ends.
 func (s *Server) detachLocked(p *peer) {
 	session, _ := p.attached()
-	if session == nil || session.name == "" {
+	if session == nil {
+		return
+	}
+	if session.name == "" {
+		session.ledger.Forget("")
 		return
 	}
 	if owner := s.named[session.name]; owner != nil && owner.peer == p {
@@ -103,6 +112,7 @@ func (s *Server) detachLocked(p *peer) {
 func (s *Server) expireLocked() {
 	for name, owner := range s.named {
 		if owner.peer == nil && time.Since(owner.detached) > s.opt.Limits.SessionKept {
+			owner.ledger.Forget("")
 			delete(s.named, name)
 		}
 	}
@@ -117,8 +127,12 @@ func (s *Server) evictLocked() bool {
 			oldest = name
 		}
 	}
+	if oldest == "" {
+		return false
+	}
+	s.named[oldest].ledger.Forget("")
 	delete(s.named, oldest)
-	return oldest != ""
+	return true
 }
 
 // shutdown ends the session, not the daemon.

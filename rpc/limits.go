@@ -18,32 +18,36 @@ type Limits struct {
 	Workspace workspace.Limits
 	Outline   outline.Limits
 
-	LineShown   int           // bytes of a line before it is cut
-	ViewBytes   int64         // memory of rendered views
-	ImageBytes  int           // bytes of an image that one answer carries
-	Connections int           // open at once
-	Sessions    int           // named sessions kept at once
-	SessionKept time.Duration // how long a detached named session is kept
-	Idle        time.Duration // the daemon ends after this long without a connection
-	Drain       time.Duration // how long mapd/stop waits for running requests
-	Memory      int64         // GOMEMLIMIT of the daemon
+	LineShown    int           // bytes of a line before it is cut
+	ViewBytes    int64         // memory of rendered views
+	LineMapBytes int64         // memory of line maps between versions
+	LedgerBytes  int64         // memory of all ledgers
+	ImageBytes   int           // bytes of an image that one answer carries
+	Connections  int           // open at once
+	Sessions     int           // named sessions kept at once
+	SessionKept  time.Duration // how long a detached named session is kept
+	Idle         time.Duration // the daemon ends after this long without a connection
+	Drain        time.Duration // how long mapd/stop waits for running requests
+	Memory       int64         // GOMEMLIMIT of the daemon
 }
 
 // DefaultLimits returns the limits of a daemon that was not told otherwise.
 func DefaultLimits() Limits {
 	return Limits{
-		Conn:        conn.DefaultLimits(),
-		Workspace:   workspace.DefaultLimits(),
-		Outline:     outline.DefaultLimits(),
-		LineShown:   2000,
-		ViewBytes:   32 << 20,
-		ImageBytes:  20 << 20,
-		Connections: 4096,
-		Sessions:    64,
-		SessionKept: 24 * time.Hour,
-		Idle:        30 * time.Minute,
-		Drain:       5 * time.Second,
-		Memory:      2 << 30,
+		Conn:         conn.DefaultLimits(),
+		Workspace:    workspace.DefaultLimits(),
+		Outline:      outline.DefaultLimits(),
+		LineShown:    2000,
+		ViewBytes:    32 << 20,
+		LineMapBytes: 16 << 20,
+		LedgerBytes:  64 << 20,
+		ImageBytes:   20 << 20,
+		Connections:  4096,
+		Sessions:     64,
+		SessionKept:  24 * time.Hour,
+		Idle:         30 * time.Minute,
+		Drain:        5 * time.Second,
+		Memory:       2 << 30,
 	}
 }
 
@@ -80,6 +84,8 @@ func (l *Limits) named() []namedLimit {
 		{"outline_memory_bytes", &l.Outline.Memory},
 		{"line_bytes", &l.LineShown},
 		{"view_bytes", &l.ViewBytes},
+		{"line_map_bytes", &l.LineMapBytes},
+		{"ledger_bytes", &l.LedgerBytes},
 		{"image_bytes", &l.ImageBytes},
 		{"connections", &l.Connections},
 		{"sessions", &l.Sessions},

@@ -32,6 +32,9 @@ func init() {
 		wire.MethodRead:     request(decodeStrict, (*Session).serveRead),
 		wire.MethodReadMany: request(decodeStrict, (*Session).serveReadMany),
 		wire.MethodMap:      request(decodeStrict, plain((*Session).mapFile)),
+		wire.MethodCheck:    request(decodeStrict, (*Session).serveCheck),
+		wire.MethodLedger:   request(decodeStrict, (*Session).serveLedger),
+		wire.MethodForget:   request(decodeStrict, plain((*Session).forget)),
 		wire.MethodStatus:   request(decodeStrict, plain((*Session).status)),
 		wire.MethodStop:     {late: true, serve: stop},
 

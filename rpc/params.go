@@ -37,7 +37,7 @@ func decode(method string, params []byte, into any, opts ...json.Options) error 
 // encode encodes a result or the params of a notification. What mapd shows is
 // valid UTF-8 by construction, so a failure is a bug.
 func encode(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}

@@ -12,7 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mapd/hashline"
+	"mapd/recovery"
 	"mapd/rpc/conn"
+	"mapd/rpc/lru"
 	"mapd/rpc/view"
 	"mapd/workspace"
 )
@@ -40,7 +43,10 @@ type Peer struct {
 type Server struct {
 	opt     Options
 	cache   *workspace.Cache
-	views   *view.Cache[*shown]
+	views   *lru.Cache[view.Key, *shown]
+	maps    *lru.Cache[mapKey, *hashline.LineMap]
+	ledgers *recovery.Ledgers
+	lineage *recovery.Lineage
 	log     *slog.Logger
 	metrics *metrics
 	started time.Time
@@ -64,7 +70,10 @@ func NewServer(opt Options) *Server {
 	s := &Server{
 		opt:      opt,
 		cache:    opt.Cache,
-		views:    view.NewCache[*shown](opt.Limits.ViewBytes),
+		views:    lru.New[view.Key, *shown](opt.Limits.ViewBytes),
+		maps:     lru.New[mapKey, *hashline.LineMap](opt.Limits.LineMapBytes),
+		ledgers:  recovery.NewLedgers(opt.Limits.LedgerBytes),
+		lineage:  recovery.NewLineage(),
 		log:      opt.Log,
 		metrics:  newMetrics(),
 		started:  time.Now(),

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"mapd/hashline"
+	"mapd/recovery"
 	"mapd/rpc/wire"
 	"mapd/workspace"
 )
@@ -18,6 +19,9 @@ type Session struct {
 
 	// folders is replaced as a whole when the client changes them.
 	folders atomic.Pointer[workspace.Folders]
+
+	ledger *recovery.Ledger // shared by the connections of a named session
+	stale  string           // how the client learns of stale lines
 
 	width        hashline.Width
 	delivery     string
@@ -37,6 +41,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		name:         p.Options.Session,
 		width:        hashline.DefaultWidth,
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),
+		stale:        orDefault(p.Options.Stale, wire.StaleAttach),
 		pid:          who.PID,
 		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
 		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,
@@ -53,7 +58,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 	if err := oneOf("delivery", ses.delivery, wire.DeliverInline, wire.DeliverSeparate); err != nil {
 		return nil, err
 	}
-	if err := oneOf("stale", orDefault(p.Options.Stale, "attach"), "attach", "push", "off"); err != nil {
+	if err := oneOf("stale", ses.stale, wire.StaleAttach, wire.StalePush, wire.StaleOff); err != nil {
 		return nil, err
 	}
 	folders, err := s.folders(folderURIs(p))

@@ -22,6 +22,7 @@ type shown struct {
 	next     *wire.Next
 	cutLines []wire.CutLine
 	lossy    bool
+	partial  []hashline.Range // lines that are cut, or shown with bytes replaced
 }
 
 // shown returns the lines of a view, made once for all who ask for it.
@@ -40,8 +41,13 @@ func (s *Server) shown(v *workspace.Version, spans []view.Span, req readRequest,
 
 func makeShown(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) (*shown, error) {
 	plan, next, notice := fit(v, spans, req, ranged)
-	out := &shown{plan: plan, next: next, lossy: v.Lossy() && lossy(v.Text(), plan.Blocks)}
+	out := &shown{plan: plan, next: next}
+	if v.Lossy() {
+		out.partial = lossyLines(v.Text(), plan.Blocks)
+		out.lossy = len(out.partial) > 0
+	}
 	for _, c := range plan.Cuts {
+		out.partial = append(out.partial, hashline.Range{Start: c.Line, End: c.Line})
 		out.cutLines = append(out.cutLines, wire.CutLine{Line: c.Line, ShownBytes: c.To - c.From, TotalBytes: c.Total})
 	}
 	texts := plan.Render(v.Text(), req.style)
@@ -137,14 +143,15 @@ func resume(v *workspace.Version, plan view.Plan, ranged bool) (*wire.Next, stri
 	return next, fmt.Sprintf("\n\n[Showing lines %d-%d of %d. Use %s to continue.]", first, last, v.Text().Lines(), how)
 }
 
-// lossy reports whether one of the lines shown holds invalid UTF-8.
-func lossy(text *hashline.Text, lines []hashline.Range) bool {
+// lossyLines returns those of the lines that hold invalid UTF-8.
+func lossyLines(text *hashline.Text, lines []hashline.Range) []hashline.Range {
+	var out []int
 	for _, r := range lines {
-		start, _ := text.Span(r.Start)
-		_, end := text.Span(r.End)
-		if !utf8.Valid(text.Bytes()[start:end]) {
-			return true
+		for n := r.Start; n <= r.End; n++ {
+			if !utf8.Valid(text.Line(n)) {
+				out = append(out, n)
+			}
 		}
 	}
-	return false
+	return hashline.Compact(out)
 }

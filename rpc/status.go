@@ -59,7 +59,7 @@ func (s *Server) memory() map[string]int64 {
 		"from_os":  int64(m.Sys - m.HeapReleased),
 		"history":  stats.HistoryBytes,
 		"outlines": stats.OutlineBytes,
-		"views":    s.views.Size(),
+		"views":    s.views.Bytes(),
 	}
 }
 

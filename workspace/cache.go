@@ -21,6 +21,7 @@ type Cache struct {
 	outlines *outlines
 	counters counters
 
+	glances   glances
 	queues    queues
 	leftovers leftovers
 

@@ -87,3 +87,16 @@ func (c Cursor) Fits(text *hashline.Text, digest hashline.Digest) bool {
 	}
 	return true
 }
+
+// Key names a view of some content: everything that its Plan and its text
+// depend on.
+type Key struct {
+	Digest hashline.Digest
+	Spans  string // as SpansKey returns it
+	Budget Budget
+	Style  Style
+	Ranged bool
+}
+
+// SpansKey returns spans in a comparable form.
+func SpansKey(spans []Span) string { return string(appendSpans(nil, spans)) }

@@ -186,6 +186,7 @@ const MaxReads = 256
 // ReadManyResult holds one entry for each read, in order.
 type ReadManyResult struct {
 	Results []ReadOutcome `json:"results"`
+	Stale   []Stale       `json:"stale,omitempty"`
 }
 
 // ReadOutcome is a result or an error.

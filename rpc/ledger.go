@@ -1,0 +1,171 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+
+	"mapd/hashline"
+	"mapd/recovery"
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// delivery is lines of a version that a reply shows. partial are those of them
+// that are cut, or shown with bytes replaced.
+type delivery struct {
+	version        *workspace.Version
+	lines, partial []hashline.Range
+}
+
+// recorded adds to a reply that its deliveries are in the ledger when its frame
+// is queued, and are taken back if the frame never left.
+func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply {
+	var mu sync.Mutex // guards receipts: Withdraw may come from the writer
+	var receipts []*recovery.Receipt
+	queued, withdraw := reply.Queued, reply.Withdraw
+	reply.Queued = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range deliveries {
+			receipts = append(receipts, s.ledger.Record(recovery.Delivery{
+				Path: d.version.Path(), Snapshot: d.version.Snapshot(), Digest: d.version.Digest(),
+				Lines: d.lines, Partial: d.partial, Pin: d.version.Pin,
+			}))
+		}
+		if queued != nil {
+			queued()
+		}
+	}
+	reply.Withdraw = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range receipts {
+			r.Withdraw()
+		}
+		receipts = nil
+		if withdraw != nil {
+			withdraw()
+		}
+	}
+	return reply
+}
+
+// mapKey names a line map: the snapshots of both versions.
+type mapKey struct{ from, to string }
+
+// versions gives the rules of recovery the versions of one file, of which live
+// is the one that was just read.
+type versions struct {
+	server *Server
+	live   *workspace.Version
+}
+
+// Text returns the text of a version that is still kept.
+func (t versions) Text(snapshot string) (*hashline.Text, bool) {
+	if snapshot == t.live.Snapshot() {
+		return t.live.Text(), true
+	}
+	v, ok := t.server.cache.Snapshot(snapshot)
+	if !ok || v.Binary() {
+		return nil, false
+	}
+	return v.Text(), true
+}
+
+// Map returns which lines of a version are which lines of the live one.
+func (t versions) Map(snapshot string) (*hashline.LineMap, bool) {
+	return t.between(snapshot, t.live.Snapshot())
+}
+
+// between returns which lines of one version are which lines of another.
+func (t versions) between(from, to string) (*hashline.LineMap, bool) {
+	key := mapKey{from, to}
+	if m, ok := t.server.maps.Get(key); ok {
+		return m, true
+	}
+	m, ok := t.server.lineage.Map(t.live.Path(), from, to, t.Text)
+	if ok {
+		// At most a span for each line of either side; far fewer in real changes.
+		t.server.maps.Put(key, m, int64(m.Lines()+m.NewLines()))
+	}
+	return m, ok
+}
+
+// scene returns what the session was shown of a file, beside its live version.
+func (s *Session) scene(v *workspace.Version) *recovery.Scene {
+	return &recovery.Scene{
+		Held: s.ledger.File(v.Path()).Held, Live: v.Text(), Texts: versions{s.server, v}, Width: s.width,
+	}
+}
+
+// serveLedger answers mapd/ledger: what the session was shown, and what became
+// of it.
+func (s *Session) serveLedger(ctx context.Context, p wire.LedgerParams) (conn.Reply, error) {
+	files := s.ledger.Files()
+	if p.Path != "" || p.URI != "" {
+		path, err := s.heldPath(ctx, p)
+		if err != nil {
+			return conn.Reply{}, err
+		}
+		files = []recovery.File{s.ledger.File(path)}
+	}
+	news := s.news(ctx)
+	result := wire.LedgerResult{Files: []wire.LedgerFile{}, Stale: news.stale}
+	for _, f := range files {
+		if len(f.Held) > 0 {
+			result.Files = append(result.Files, s.ledgerFile(ctx, f))
+		}
+	}
+	encoded, err := encode(result)
+	return news.told(conn.Reply{Result: encoded}), err
+}
+
+// ledgerFile surveys what the session holds of one file. A file that cannot be
+// read any more has no snapshot, and all that was delivered of it is stale.
+func (s *Session) ledgerFile(ctx context.Context, f recovery.File) wire.LedgerFile {
+	folders := *s.folders.Load()
+	out := wire.LedgerFile{Path: wireText(folders.Rel(f.Path)), Ranges: []hashline.Range{}, Stale: []hashline.Range{}}
+	change := recovery.Change{File: f}
+	if v, err := s.open(ctx, f.Path); err == nil && !v.Binary() {
+		at := versions{s.server, v}
+		change.Snapshot, change.Live, change.Map = v.Snapshot(), v.Text(), at.between
+		out.Snapshot = v.Snapshot()
+	}
+	survey := change.Survey()
+	out.Ranges = append(out.Ranges, survey.Ranges...)
+	out.Stale = append(out.Stale, survey.Stale...)
+	return out
+}
+
+// heldPath returns the resolved path of a file that may be gone: then it is
+// looked for under its name.
+func (s *Session) heldPath(ctx context.Context, p wire.LedgerParams) (string, error) {
+	name, err := fileName(p.Path, p.URI)
+	if err != nil {
+		return "", err
+	}
+	if v, err := s.open(ctx, name); err == nil {
+		return v.Path(), nil
+	}
+	folders := *s.folders.Load()
+	for _, f := range s.ledger.Files() {
+		if f.Path == name || folders.Rel(f.Path) == name {
+			return f.Path, nil
+		}
+	}
+	return name, nil // nothing was delivered of it
+}
+
+// forget answers mapd/forget: the session no longer holds a file, or anything.
+func (s *Session) forget(ctx context.Context, p wire.LedgerParams) (struct{}, error) {
+	path := ""
+	if p.Path != "" || p.URI != "" {
+		var err error
+		if path, err = s.heldPath(ctx, p); err != nil {
+			return struct{}{}, err
+		}
+	}
+	s.ledger.Forget(path)
+	return struct{}{}, nil
+}

@@ -1,0 +1,122 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+
+	"mapd/recovery"
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// staleFiles is how many of the files that a session was shown last are looked
+// at for one reply.
+const staleFiles = 64
+
+// news is what a session has to be told about lines that it holds.
+type news struct {
+	session *Session
+	stale   []wire.Stale
+	tell    []told
+}
+
+// told is that the session knows a file up to a snapshot.
+type told struct{ path, snapshot string }
+
+// told makes a reply that carries the news: it is not told again.
+func (n news) told(reply conn.Reply) conn.Reply {
+	if len(n.tell) == 0 {
+		return reply
+	}
+	queued := reply.Queued
+	reply.Queued = func() {
+		for _, t := range n.tell {
+			n.session.ledger.Tell(t.path, t.snapshot)
+		}
+		if queued != nil {
+			queued()
+		}
+	}
+	return reply
+}
+
+// news returns what became of lines that the session holds and was not told of
+// yet, for a client that wants it in its replies. Whether a file changed is
+// asked of its stamp, so news may come late; that they are true is proven by
+// its bytes. fresh are versions that were read for this request.
+func (s *Session) news(ctx context.Context, fresh ...*workspace.Version) news {
+	if s.stale != wire.StaleAttach {
+		return news{session: s}
+	}
+	return s.gather(ctx, fresh)
+}
+
+func (s *Session) gather(ctx context.Context, fresh []*workspace.Version) news {
+	n := news{session: s}
+	folders := *s.folders.Load()
+	for i, f := range s.ledger.Files() {
+		if i == staleFiles || ctx.Err() != nil {
+			break
+		}
+		snapshot, err := s.glance(ctx, folders, f.Path, fresh)
+		switch {
+		case errors.Is(err, workspace.ErrNotFound):
+			snapshot = recovery.Gone
+		case err != nil:
+			continue // not a statement about its lines
+		}
+		if knows(f, snapshot) {
+			continue
+		}
+		n.add(ctx, f, snapshot)
+	}
+	return n
+}
+
+// glance returns the snapshot of a file as its stamp tells, or exactly where it
+// was just read.
+func (s *Session) glance(ctx context.Context, folders workspace.Folders, path string, fresh []*workspace.Version) (string, error) {
+	for _, v := range fresh {
+		if v != nil && v.Path() == path {
+			return v.Snapshot(), nil
+		}
+	}
+	return s.server.cache.Glance(ctx, folders, path)
+}
+
+// knows reports whether the session knows the state of all it holds of a file.
+func knows(f recovery.File, snapshot string) bool {
+	for _, h := range f.Held {
+		if h.Snapshot != snapshot && h.Told != snapshot {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds what became of one file.
+func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
+	s := n.session
+	change := recovery.Change{File: f}
+	if snapshot != recovery.Gone {
+		v, ok := s.server.cache.Snapshot(snapshot)
+		if !ok || v.Binary() {
+			var err error
+			if v, err = s.open(ctx, f.Path); err != nil || v.Binary() {
+				return
+			}
+			snapshot = v.Snapshot()
+		}
+		change.Snapshot, change.Live, change.Map = snapshot, v.Text(), versions{s.server, v}.between
+	}
+	folders := *s.folders.Load()
+	for _, stale := range change.Staleness() {
+		out := wire.Stale{Path: wireText(folders.Rel(stale.Path)), From: stale.From, To: stale.To, By: stale.By}
+		for _, r := range stale.Ranges {
+			out.Ranges = append(out.Ranges, wire.StaleRange{Served: r.Served, Status: string(r.Status), Now: r.Now})
+		}
+		n.stale = append(n.stale, out)
+	}
+	n.tell = append(n.tell, told{f.Path, snapshot})
+}
