@@ -12,12 +12,18 @@ type scanner func(d *doc)
 
 // scanners holds one scanner for each language by its name.
 var scanners = map[string]scanner{
-	"json":     scanJSON,
-	"jsonc":    scanJSON,
-	"jsonl":    scanJSONLines,
-	"markdown": scanMarkdown,
-	"mdx":      scanMDX,
-	"yaml":     scanYAML,
+	"json":       scanJSON,
+	"jsonc":      scanJSON,
+	"jsonl":      scanJSONLines,
+	"markdown":   scanMarkdown,
+	"mdx":        scanMDX,
+	"yaml":       scanYAML,
+	"toml":       scanTOML,
+	"ini":        scanINI,
+	"env":        scanEnv,
+	"properties": scanProperties,
+	"csv":        scanCSV,
+	"tsv":        scanTSV,
 }
 
 // Supports reports whether Scan knows the language.

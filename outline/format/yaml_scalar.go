@@ -89,7 +89,7 @@ func plainType(b []byte) string {
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 		return "boolean"
 	}
-	if len(b) > 32 || strings.IndexByte("+-.0123456789", b[0]) < 0 {
+	if len(b) == 0 || len(b) > 32 || strings.IndexByte("+-.0123456789", b[0]) < 0 {
 		return "string"
 	}
 	if _, err := strconv.ParseInt(string(b), 0, 64); err == nil {

@@ -1,0 +1,271 @@
+package format
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"mapd/outline/symbol"
+)
+
+// scanTOML reads TOML by characters. It is a scanner of our own because the
+// kept library (go-toml/v2, the oracle of the tests) builds a node for each
+// element of an array, many times the size of a large file, and stops at the
+// first error; this one goes on with the next line.
+//
+// Tables are symbols of the top level, named by their whole path; each element
+// of an array of tables is one, "fruit[0]".
+func scanTOML(d *doc) {
+	t := toml{d: d, b: d.src, i: d.bom, indexes: map[string]int{}}
+	for t.i < len(t.b) && !d.stopped() {
+		t.expression()
+	}
+	t.endTable()
+	if t.bad {
+		d.broken(symbol.Pattern)
+	}
+}
+
+// maxArrays bounds how many arrays of tables are numbered.
+const maxArrays = 100_000
+
+type toml struct {
+	d       *doc
+	b       []byte
+	i       int
+	bad     bool
+	inTable bool
+	ink     int // offset of the last character of an expression
+	indexes map[string]int
+	open    []tomlBox
+}
+
+// tomlBox is an open array or inline table.
+type tomlBox struct {
+	table bool
+	n     int
+	own   bool // it has a symbol of its own, as an element
+	entry bool // the symbol of a key is open
+	kinds []string
+}
+
+// expression reads a header, or a key with its value, or skips a line.
+func (t *toml) expression() {
+	t.space(true)
+	if t.i >= len(t.b) {
+		return
+	}
+	start := t.i
+	ok := false
+	if t.b[t.i] == '[' {
+		ok = t.header()
+	} else {
+		ok = t.pair()
+	}
+	if !ok || !t.endOfLine() {
+		t.bad = true
+		t.abandon(start)
+	}
+}
+
+// abandon closes what a broken expression left open and goes on with the line
+// after its first.
+func (t *toml) abandon(start int) {
+	line := t.d.lines.at(t.ink)
+	for len(t.open) > 0 {
+		t.pop(line)
+	}
+	if t.d.tree.depth() > t.tableDepth() {
+		t.d.tree.end(line)
+	}
+	t.i = min(lineEndFrom(t.b, start)+1, len(t.b))
+}
+
+func (t *toml) tableDepth() int {
+	if t.inTable {
+		return 1
+	}
+	return 0
+}
+
+// space skips blanks, and also line ends and comments if lines.
+func (t *toml) space(lines bool) {
+	for t.i < len(t.b) {
+		switch c := t.b[t.i]; {
+		case c == ' ' || c == '\t' || lines && (c == '\n' || c == '\r'):
+			t.i++
+		case c == '#' && lines:
+			t.i = lineEndFrom(t.b, t.i)
+		default:
+			return
+		}
+	}
+}
+
+func (t *toml) endOfLine() bool {
+	t.space(false)
+	if t.i < len(t.b) && t.b[t.i] == '#' {
+		t.i = lineEndFrom(t.b, t.i)
+	}
+	if t.i < len(t.b) && t.b[t.i] == '\r' {
+		t.i++
+	}
+	if t.i < len(t.b) && t.b[t.i] != '\n' {
+		return false
+	}
+	t.i = min(t.i+1, len(t.b))
+	return true
+}
+
+func (t *toml) header() bool {
+	start := t.i
+	array := bytes.HasPrefix(t.b[t.i:], []byte("[["))
+	t.i++
+	if array {
+		t.i++
+	}
+	parts, ok := t.path()
+	if !ok || t.i >= len(t.b) || t.b[t.i] != ']' {
+		return false
+	}
+	t.i++
+	if array {
+		if t.i >= len(t.b) || t.b[t.i] != ']' {
+			return false
+		}
+		t.i++
+	}
+	t.endTable()
+	line := t.d.lines.at(start)
+	s := symbol.Symbol{Name: t.tableName(parts, array), Kind: symbol.Table, Start: line, NameLine: line}
+	if array {
+		s.Signature = "element of an array of tables"
+	}
+	t.d.tree.begin(s)
+	t.inTable, t.ink = true, t.i-1
+	return true
+}
+
+func (t *toml) endTable() {
+	if t.inTable {
+		t.d.tree.end(t.d.lines.at(t.ink))
+	}
+	t.inTable = false
+}
+
+// tableName joins the parts of a header, with the number of the latest element
+// after each array of tables.
+func (t *toml) tableName(parts []string, array bool) string {
+	var plain, name strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			plain.WriteByte('.')
+			name.WriteByte('.')
+		}
+		plain.WriteString(part)
+		name.WriteString(part)
+		n, known := t.indexes[plain.String()]
+		if i == len(parts)-1 && array {
+			if !known && len(t.indexes) < maxArrays {
+				n = -1
+				known = true
+			}
+			if n++; known {
+				t.indexes[plain.String()] = n
+			}
+		}
+		if known {
+			name.WriteString("[" + strconv.Itoa(n) + "]")
+		}
+	}
+	return cutName(name.String())
+}
+
+// path reads a dotted key.
+func (t *toml) path() (parts []string, ok bool) {
+	const most = 64
+	for {
+		t.space(false)
+		part, ok := t.part()
+		if !ok {
+			return nil, false
+		}
+		if len(parts) < most {
+			parts = append(parts, part)
+		}
+		t.space(false)
+		if t.i >= len(t.b) || t.b[t.i] != '.' {
+			return parts, true
+		}
+		t.i++
+	}
+}
+
+// part reads a bare or quoted key.
+func (t *toml) part() (string, bool) {
+	start := t.i
+	if t.i < len(t.b) && (t.b[t.i] == '"' || t.b[t.i] == '\'') {
+		quote := t.b[t.i]
+		end := lineQuoteEnd(t.b, t.i)
+		if end < 0 {
+			return "", false
+		}
+		t.i = end
+		inner := string(t.b[start+1 : min(end-1, start+8*MaxName)])
+		if quote == '"' {
+			inner = unescapeYAML(inner)
+		}
+		return inner, true
+	}
+	for t.i < len(t.b) && bareKey(t.b[t.i]) {
+		t.i++
+	}
+	return string(t.b[start:min(t.i, start+2*MaxName)]), t.i > start
+}
+
+func bareKey(c byte) bool {
+	return isLetter(c) || '0' <= c && c <= '9' || c == '_' || c == '-' || c >= 0x80
+}
+
+// lineQuoteEnd returns the offset after the quote that closes the one at i on
+// its line, -1 if none does.
+func lineQuoteEnd(b []byte, i int) int {
+	quote := b[i]
+	for i++; i < len(b) && b[i] != '\n'; i++ {
+		switch {
+		case b[i] == '\\' && quote == '"':
+			i++
+		case b[i] == quote:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// pair reads "key = value" and adds its symbol.
+func (t *toml) pair() bool {
+	if !t.beginKey() {
+		return false
+	}
+	for first := true; first || len(t.open) > 0; first = false {
+		if t.d.stopped() || !t.step(first) {
+			return false
+		}
+	}
+	t.d.tree.end(t.d.lines.at(t.ink))
+	return true
+}
+
+// beginKey reads "key =" and begins the symbol.
+func (t *toml) beginKey() bool {
+	start := t.i
+	parts, ok := t.path()
+	if !ok || t.i >= len(t.b) || t.b[t.i] != '=' {
+		return false
+	}
+	t.ink = t.i
+	t.i++
+	line := t.d.lines.at(start)
+	t.d.tree.begin(symbol.Symbol{Name: cutName(strings.Join(parts, ".")), Kind: symbol.Key, Start: line, NameLine: line})
+	return true
+}
