@@ -156,7 +156,7 @@ func TestRenderHoldsCap(t *testing.T) {
 		o := randomOutline(rng, 1<<rng.IntN(13))
 		most := 1 << rng.IntN(18)
 		most += rng.IntN(most)
-		detail := details[rng.IntN(len(details))]
+		detail := details[max(0, rng.IntN(2*len(details))-len(details))]
 		name := strings.Repeat("dir\n/", rng.IntN(3)*rng.IntN(200)) + "f.go"
 		m := o.Render(RenderOptions{Name: name, Detail: detail, MaxBytes: most})
 		if most < 200 { // the header may be cut, and nothing else is shown then
@@ -318,7 +318,7 @@ func TestRenderOneLineEach(t *testing.T) {
 func TestRenderHuge(t *testing.T) {
 	wide := flat(1_000_000, 10)
 	nested := &Outline{Language: JSON, Lines: 1 << 20, Count: 1_000_001}
-	nested.Symbols = []symbol.Symbol{{Name: "root", Kind: symbol.Object, Start: 1, Children: flat(1_000_000, 9).Symbols}}
+	nested.Symbols = []symbol.Symbol{{Name: "root", Kind: symbol.Object, Start: 1, Children: wide.Symbols}}
 	nested.Lines = 10_000_000
 	nested.Symbols[0].End = nested.Lines
 	named := &Outline{Language: C, Lines: 1, Count: 1}
