@@ -63,9 +63,9 @@ type Map struct {
 //
 // Auto is the first level whose text without local symbols fits the least of
 // its limit and MaxBytes. Within a level symbols go in this order until the
-// text fits: locals, from the functions that have most of them; on the level
-// outline, which has room for part of the second level, members of the types
-// that have most of them. A forced level that is larger than MaxBytes loses
+// text fits: locals, from the functions that have most of them; and on the last
+// two levels, where there is room for part of the second level, members of the
+// types that have most of them. A forced level that is larger than MaxBytes loses
 // locals, members, documentation, signatures, and at last symbols from the
 // middle of the file. What goes for lack of room is named by a line such as
 // "… 37 members: [120-480]"; what lies below the depth of a level lies in the
@@ -89,19 +89,18 @@ type renderer struct {
 }
 
 // room returns how many bytes are left for the lines after the header of a
-// level, their leading line breaks included.
-func (r *renderer) room(detail Detail, limit int) int {
-	return min(limit, r.maxBytes) - len(r.header(detail, -1))
+// level that shows so many symbols, their leading line breaks included.
+func (r *renderer) room(detail Detail, limit, shown int) int {
+	return min(limit, r.maxBytes) - len(r.header(detail, shown))
 }
 
 func (r *renderer) auto() Map {
 	for _, level := range levelLimits {
-		room := r.room(level.detail, level.bytes)
-		if m, ok := r.level(level.detail, room); ok {
+		if m, ok := r.level(level.detail, level.bytes); ok {
 			return m
 		}
 	}
-	return r.truncated(Truncated, r.room(Truncated, levelLimits[len(levelLimits)-1].bytes))
+	return r.truncated(Truncated, levelLimits[len(levelLimits)-1].bytes)
 }
 
 // plans holds what each level shows.
@@ -112,61 +111,83 @@ var plans = map[Detail]plan{
 	Top:     {style: kinds, depth: 1},
 }
 
-// level renders one level of Auto, if it fits room.
-func (r *renderer) level(detail Detail, room int) (Map, bool) {
-	p, ok := plans[detail]
+// level renders one level of Auto, if it fits its limit.
+func (r *renderer) level(detail Detail, limit int) (Map, bool) {
+	p := plans[detail]
+	if detail == Truncated { // more room than for the level before may be enough
+		p = plans[Top]
+	}
+	if m, ok := r.whole(detail, p, limit); ok {
+		return m, true
+	}
+	room, symbols := r.room(detail, limit, some), r.outline.Symbols
+	p, ok := p.withLocals(symbols, room)
 	if !ok {
 		return Map{}, false
 	}
-	if p, ok = p.withLocals(r.outline.Symbols, room); !ok {
-		return Map{}, false
-	}
-	if detail == Top {
+	if detail == Top || detail == Truncated {
 		p.depth = 2
-		p, _ = p.withMembers(r.outline.Symbols, room, 0)
+		p, _ = p.withMembers(symbols, room, 0)
+	}
+	return r.write(detail, p), true
+}
+
+// whole renders a level that shows all symbols, if it does and they fit.
+func (r *renderer) whole(detail Detail, p plan, limit int) (Map, bool) {
+	p.locals, p.members = all, all
+	if p.depth < all || !p.fits(r.outline.Symbols, r.room(detail, limit, r.outline.Count)) {
+		return Map{}, false
 	}
 	return r.write(detail, p), true
 }
 
 // forced renders a level whatever its size, cut to the cap.
 func (r *renderer) forced(detail Detail) Map {
-	room, symbols := r.room(detail, r.maxBytes), r.outline.Symbols
 	p, ok := plans[detail]
 	if !ok {
-		return r.truncated(detail, room)
+		return r.truncated(detail, r.maxBytes)
 	}
+	if m, ok := r.whole(detail, p, r.maxBytes); ok {
+		return m
+	}
+	symbols := r.outline.Symbols
+	if fit, ok := p.withLocals(symbols, r.room(detail, r.maxBytes, some)); ok && fit.locals == all {
+		return r.write(detail, fit)
+	}
+	r.cut = true
+	room := r.room(detail, r.maxBytes, some)
 	for ; p.style <= kinds || p.style == plans[detail].style; p.style++ {
 		// Members are worth more than what is written about each of them.
 		few := 0
 		if p.style < kinds {
 			few = 3
 		}
-		fit, ok := p.withLocals(symbols, room)
-		if ok && fit.locals == all {
-			return r.write(detail, fit)
-		}
-		r.cut = true
-		if ok {
+		if fit, ok := p.withLocals(symbols, room); ok {
 			return r.write(detail, fit)
 		}
 		if fit, ok := p.withMembers(symbols, room, few); ok {
 			return r.write(detail, fit)
 		}
 	}
-	return r.truncated(detail, room)
+	return r.truncated(detail, r.maxBytes)
 }
 
-// header is the first line: the file, its size, and what the map shows of it:
-// so many symbols, or less than a forced level has to. A negative number gives
-// the longest header. A name too long for the cap is cut from the left.
+// some is a number of symbols of which only is known that not all are shown.
+const some = -1
+
+// header is the first line: the file, its size, and what the map shows of it. A
+// name too long for the cap is cut from the left.
 func (r *renderer) header(detail Detail, shown int) string {
 	o := r.outline
 	tail := fmt.Sprintf(" (%s, %s, %s, %s", count(o.Lines, "line"), count(o.Bytes, "byte"), o.Language, detail)
-	if r.cut || shown < 0 {
+	if r.cut {
 		tail += fmt.Sprintf(" cut to %d bytes", r.maxBytes)
 	}
 	if shown < o.Count {
-		tail += fmt.Sprintf(", %d of %s", max(shown, -shown*o.Count), count(o.Count, "symbol"))
+		if shown == some {
+			shown = o.Count // it has no more digits
+		}
+		tail += fmt.Sprintf(", %d of %s", shown, count(o.Count, "symbol"))
 	}
 	switch o.Source {
 	case symbol.Pattern, symbol.None:
@@ -209,8 +230,8 @@ func (r *renderer) finish(detail Detail, shown int, lines []byte) Map {
 }
 
 // truncated shows the first and the last symbols of the top level that fit.
-func (r *renderer) truncated(detail Detail, room int) Map {
-	symbols := r.outline.Symbols
+func (r *renderer) truncated(detail Detail, limit int) Map {
+	symbols, room := r.outline.Symbols, r.room(detail, limit, some)
 	sizes := func(i int) int {
 		l := line{symbol: &symbols[i]}
 		return 1 + l.size(kinds)

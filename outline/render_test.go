@@ -202,7 +202,7 @@ func TestRenderLevels(t *testing.T) {
 		for order[at] != m.Detail {
 			// The level before was left for its limit, not earlier.
 			forced := o.Render(RenderOptions{Name: "f.go", Detail: order[at], MaxBytes: 1 << 30})
-			if len(forced.Text) <= limits[order[at]]-60 {
+			if len(forced.Text) <= limits[order[at]]-len(", 9999 of 9999 symbols") {
 				t.Fatalf("%d symbols: %s has %d bytes, but auto is %s", n, order[at], len(forced.Text), m.Detail)
 			}
 			if at++; at == len(order) {
