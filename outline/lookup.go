@@ -79,7 +79,8 @@ func quoted(path string) string { return strconv.Quote(shorten(path, 200)) }
 // "#Install > Linux", "a.b[3].c", "$.a". A name may contain separators itself;
 // a key can also be written ["x.y"]. Of siblings with the same name f[2] is the
 // second, and so is f#2, counted from 1 in line order; but where the symbol has
-// an element named [2], as arrays of data have, f[2] is that.
+// an element named [2], as arrays of data have, f[2] is that. An only one has
+// no number.
 //
 // The path is tried in this order, and the first step that finds something
 // decides; if it finds several symbols the error is an *AmbiguousError:
@@ -170,12 +171,11 @@ type finder struct {
 // find tries path from the symbols of one level, and if anywhere from those
 // below.
 func (f *finder) find(symbols []symbol.Symbol, path string) {
-	f.level(symbols, path, true)
-	if !f.anywhere {
-		return
-	}
+	var same counter
 	for i := range symbols {
-		if s := &symbols[i]; len(s.Children) > 0 {
+		s := &symbols[i]
+		f.try(symbols, s, path, true, &same)
+		if f.anywhere && len(s.Children) > 0 {
 			f.parents = append(f.parents, s)
 			f.find(s.Children, path)
 			f.parents = f.parents[:len(f.parents)-1]
@@ -183,36 +183,58 @@ func (f *finder) find(symbols []symbol.Symbol, path string) {
 	}
 }
 
-// level matches path against siblings. first says that the path starts here.
-func (f *finder) level(siblings []symbol.Symbol, path string, first bool) {
-	var same map[string]int // siblings so far, by name
+// try matches path from one of siblings. first says that the path starts here;
+// same counts the siblings so far whose names path starts with.
+func (f *finder) try(siblings []symbol.Symbol, s *symbol.Symbol, path string, first bool, same *counter) {
+	rest, ok := f.consume(s, path, first)
+	if !ok {
+		return
+	}
+	hidden := first && f.anywhere && s.Local && !f.locals
+	if rest == "" {
+		if !hidden {
+			f.add(s)
+		}
+		return
+	}
+	f.below(s, rest)
+	n, after, ok := index(rest)
+	if !ok {
+		return
+	}
+	if same.add(s.Name) != n || hasElement(s, n) || !isRepeated(siblings, s.Name) {
+		return
+	}
+	switch {
+	case after != "":
+		f.below(s, after)
+	case !hidden:
+		f.add(s)
+	}
+}
+
+// counter counts names.
+type counter struct{ names map[string]int }
+
+func (c *counter) add(name string) int {
+	if c.names == nil {
+		c.names = map[string]int{}
+	}
+	c.names[name]++
+	return c.names[name]
+}
+
+// isRepeated reports whether several siblings have the name.
+func isRepeated(siblings []symbol.Symbol, name string) bool {
+	n := 0
 	for i := range siblings {
-		s := &siblings[i]
-		rest, ok := f.consume(s, path, first)
-		if !ok {
-			continue
-		}
-		if rest == "" {
-			if !first || !s.Local || f.locals || !f.anywhere {
-				f.add(s)
-			}
-			continue
-		}
-		f.below(s, rest)
-		if n, after, ok := index(rest); ok {
-			if same == nil {
-				same = map[string]int{}
-			}
-			if same[s.Name]++; same[s.Name] != n || hasElement(s, n) {
-				continue
-			}
-			if after == "" {
-				f.add(s)
-			} else {
-				f.below(s, after)
+		if siblings[i].Name == name {
+			if n++; n > 1 {
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // below matches the rest of a path against the children of s.
@@ -221,7 +243,10 @@ func (f *finder) below(s *symbol.Symbol, rest string) {
 		return
 	}
 	f.parents = append(f.parents, s)
-	f.level(s.Children, strip(rest), false)
+	var same counter
+	for i := range s.Children {
+		f.try(s.Children, &s.Children[i], strip(rest), false, &same)
+	}
 	f.parents = f.parents[:len(f.parents)-1]
 }
 

@@ -67,7 +67,7 @@ func (o *Outline) nearest(path string) []string {
 		distance int
 	}
 	var best []near
-	worst := max(utf8.RuneCountInString(want)/3, 1)
+	worst := 1 + utf8.RuneCountInString(want)/3
 	n := nearness{want: []rune(want), budget: 20_000}
 	var parents []*symbol.Symbol
 	symbol.Walk(o.Symbols, func(s *symbol.Symbol, depth int) bool {
@@ -91,7 +91,9 @@ func (o *Outline) nearest(path string) []string {
 	})
 	var paths []string
 	for _, b := range best {
-		paths = append(paths, o.pathTo(b.match))
+		if path := o.pathTo(b.match); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
 	}
 	return paths
 }
