@@ -151,6 +151,10 @@ func TestMapLinesCases(t *testing.T) {
 		{"slider", "f{ x } g{ y }", "f{ x } h{ z } g{ y }", "current current ambiguous:3-6 moved:7 moved:8 moved:9"},
 		{"block copied behind itself", "a b c d", "a b c b c d", "current ambiguous:2-5 ambiguous:2-5 moved:6"},
 		{"block copied far away", "a b c d e f g h i j", "a b c d e f g h i j b c", "current current current current current current current current current current"},
+		{"a copy more complete than the original", "1 2 3 b 5 b 7 e 9 r e }", "1 2 3 b 5 b 7 e 9 r e } e 9 r E",
+			"current current current current current current current ambiguous:8-10 ambiguous:8-10 ambiguous:8-10 ambiguous:11 current"},
+		{"the copy deleted, or the original", "1 2 3 b 5 b 7 e 9 r e } e 9 r E", "1 2 3 b 5 b 7 e 9 r e }",
+			"current current current current current current current ambiguous:8-10 ambiguous:8-10 ambiguous:8-10 ambiguous:11 current deleted deleted deleted deleted"},
 		{"equal line whose neighbour changed", "a x b c x d", "a x B c x d", "current ambiguous:2 changed:3 current current current"},
 		{"equal line between its neighbours", "p a x b c d x e", "a x b c d x e", "deleted moved:1 moved:2 moved:3 moved:4 moved:5 moved:6 moved:7"},
 	} {
