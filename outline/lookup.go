@@ -80,7 +80,8 @@ func quoted(path string) string { return strconv.Quote(shorten(path, 200)) }
 // a key can also be written ["x.y"]. Of siblings with the same name f[2] is the
 // second, and so is f#2, counted from 1 in line order; but where the symbol has
 // an element named [2], as arrays of data have, f[2] is that. An only one has
-// no number.
+// no number. f[2-5] is a record of the lines of the elements or overloads from
+// the one to the other.
 //
 // The path is tried in this order, and the first step that finds something
 // decides; if it finds several symbols the error is an *AmbiguousError:
@@ -96,6 +97,9 @@ func quoted(path string) string { return strconv.Quote(shorten(path, 200)) }
 func (o *Outline) Lookup(path string) (Match, error) {
 	if len(path) > maxPath {
 		return Match{}, &NotFoundError{Path: path}
+	}
+	if list, first, last, ok := span(path); ok {
+		return o.elements(path, list, first, last)
 	}
 	paths := spellings(path)
 	for _, step := range []finder{
@@ -122,6 +126,36 @@ func (o *Outline) Lookup(path string) (Match, error) {
 		}
 	}
 	return Match{}, &NotFoundError{Path: path, Nearest: o.nearest(path)}
+}
+
+// span reads "list[2-5]".
+func span(path string) (list string, first, last int, ok bool) {
+	at := strings.LastIndexByte(path, '[')
+	if at < 0 || path[len(path)-1] != ']' {
+		return "", 0, 0, false
+	}
+	a, b, ok := strings.Cut(path[at+1:len(path)-1], "-")
+	first, err1 := strconv.Atoi(a)
+	last, err2 := strconv.Atoi(b)
+	return path[:at], first, last, ok && err1 == nil && err2 == nil && first <= last
+}
+
+// elements returns a record of all elements of a list from the first to the
+// last.
+func (o *Outline) elements(path, list string, first, last int) (Match, error) {
+	from, err := o.Lookup(fmt.Sprintf("%s[%d]", list, first))
+	if err != nil {
+		return Match{}, err
+	}
+	to, err := o.Lookup(fmt.Sprintf("%s[%d]", list, last))
+	if err != nil {
+		return Match{}, err
+	}
+	if !slices.Equal(from.Parents, to.Parents) || to.Symbol.End < from.Symbol.Start {
+		return Match{}, &NotFoundError{Path: path, Nearest: []string{from.Path, to.Path}}
+	}
+	s := &symbol.Symbol{Name: fmt.Sprintf("[%d-%d]", first, last), Kind: symbol.Record, Start: from.Symbol.Start, End: max(from.Symbol.End, to.Symbol.End), Lead: from.Symbol.Lead}
+	return Match{Symbol: s, Path: path, Parents: from.Parents}, nil
 }
 
 func (o *Outline) ambiguous(path string, f *finder) error {

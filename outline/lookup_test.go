@@ -151,6 +151,11 @@ func TestLookup(t *testing.T) {
 		{dataTree, "$.a", "a 1-20"},
 		{dataTree, ".a.b[1]", "a.b[1] 6-8"},
 		{dataTree, "list[1]", "list[1] 27-28"},
+		{dataTree, "list[0-1]", "list[0-1] 25-28"},
+		{dataTree, "a.b[1-3]", "a.b[1-3] 6-12"},
+		{dataTree, "list[0-7]", "! list"},
+		{dataTree, "list[1-0]", "! list"},
+		{lookupTree, "over[1-2]", "over[1-2] 41-44"},
 		{dataTree, "list[2]", "! list"},
 		{dataTree, "a.b", "a.b 21-21"}, // a key with a dot is a whole name
 		{dataTree, `a["b"]`, "a.b 2-15"},

@@ -115,6 +115,11 @@ func appendSymbol(dst []byte, s *symbol.Symbol, style style) []byte {
 // name, and what follows the name in the signature.
 func appendSignature(dst []byte, s *symbol.Symbol) []byte {
 	sig := s.Signature
+	if s.Kind == symbol.Heading && sig != "" { // the marks of its level
+		dst = append(append(dst, s.Kind...), ' ')
+		dst = append(appendOneLine(dst, sig, shownSignature), ' ')
+		return appendOneLine(dst, s.Name, shownName)
+	}
 	if !isData(s.Kind) {
 		if i := wordIndex(sig, s.Name); i > 0 {
 			return appendOneLine(dst, sig, shownSignature)
