@@ -24,6 +24,7 @@ var scanners = map[string]scanner{
 	"properties": scanProperties,
 	"csv":        scanCSV,
 	"tsv":        scanTSV,
+	"sql":        scanSQL,
 }
 
 // Supports reports whether Scan knows the language.
