@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"bytes"
 	"cmp"
 	"math/bits"
 	"slices"
@@ -43,10 +44,10 @@ type Side struct {
 //
 // Symbols are the same if their path is, and of several with the same path
 // those with equal lines first, then by order. The lines of a symbol are those
-// with its decorators and documentation; terminators do not count. A symbol
-// that changed is reported beside those in it that did; one that was added,
-// removed or moved stands for all that is in it. A symbol that left its parent
-// for another one with not a byte changed has moved.
+// with its decorators and documentation; terminators and blank lines at its end
+// do not count. A symbol that changed is reported beside those in it that did;
+// one that was added, removed or moved stands for all that is in it. A symbol
+// that left its parent for another one with not a byte changed has moved.
 func Diff(from, to Side) []Change {
 	d := differ{from: newSide(from), to: newSide(to)}
 	d.level(from.Symbols, to.Symbols, "", "")
@@ -71,6 +72,7 @@ type side struct {
 	Side
 	prefix []uint64
 	powers []uint64
+	filled []int // for each line the last one up to it that is not blank
 }
 
 // Range hashes are polynomials over line hashes modulo a Mersenne prime.
@@ -81,11 +83,15 @@ const (
 
 func newSide(s Side) side {
 	n := s.Text.Lines()
-	out := side{Side: s, prefix: make([]uint64, n+1), powers: make([]uint64, n+1)}
+	out := side{Side: s, prefix: make([]uint64, n+1), powers: make([]uint64, n+1), filled: make([]int, n+1)}
 	out.powers[0] = 1
 	for i := range n {
-		line := xxh3.Hash(s.Text.Line(i+1)) % modulus
-		out.prefix[i+1] = addMod(mulMod(out.prefix[i], factor), line)
+		line := s.Text.Line(i + 1)
+		out.filled[i+1] = out.filled[i]
+		if len(bytes.TrimSpace(line)) > 0 {
+			out.filled[i+1] = i + 1
+		}
+		out.prefix[i+1] = addMod(mulMod(out.prefix[i], factor), xxh3.Hash(line)%modulus)
 		out.powers[i+1] = mulMod(out.powers[i], factor)
 	}
 	return out
@@ -106,7 +112,7 @@ func addMod(a, b uint64) uint64 {
 // digest hashes the lines of a symbol.
 func (s *side) digest(sym *symbol.Symbol) uint64 {
 	first := max(sym.FirstLine(), 1)
-	last := min(sym.End, s.Text.Lines())
+	last := s.filled[min(sym.End, s.Text.Lines())]
 	if last < first {
 		return 0
 	}
