@@ -14,7 +14,9 @@ import (
 const readsAtOnce = 8
 
 // serveRead answers mapd/read.
-func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (conn.Reply, error) {
+func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.Reply, err error) {
+	attempt := s.begin(p)
+	defer func() { reply = attempt.end(reply, err) }()
 	a, err := s.read(ctx, p)
 	if err != nil {
 		return conn.Reply{}, err
@@ -25,28 +27,19 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (conn.Reply,
 	if err != nil {
 		return conn.Reply{}, err
 	}
-	reply, err := s.deliver(encoded, a)
+	reply, err = s.deliver(encoded, a)
 	return news.told(reply), err
 }
 
 // serveReadMany answers mapd/readMany: each read on its own, in order of the
 // request. The failure of one is its own.
-func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (conn.Reply, error) {
+func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (reply conn.Reply, err error) {
 	if len(p.Reads) == 0 || len(p.Reads) > wire.MaxReads {
 		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "reads has %d entries; it must have 1 to %d", len(p.Reads), wire.MaxReads)
 	}
-	answers := make([]*readAnswer, len(p.Reads))
-	results := make([][]byte, len(p.Reads))
-	slots := make(chan struct{}, readsAtOnce)
-	var wg sync.WaitGroup
-	for i, read := range p.Reads {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			answers[i], results[i] = s.readOne(ctx, read)
-		})
-	}
-	wg.Wait()
+	attempts := s.begin(p.Reads...)
+	defer func() { reply = attempts.end(reply, err) }()
+	answers, results := s.readAll(ctx, p.Reads)
 	if err := ctx.Err(); err != nil {
 		return conn.Reply{}, err
 	}
@@ -60,29 +53,43 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (con
 		}
 		encoded = append(append(encoded, `,"stale":`...), stale...)
 	}
-	reply, err := s.deliver(append(encoded, '}'), answers...)
+	reply, err = s.deliver(append(encoded, '}'), answers...)
 	return news.told(reply), err
+}
+
+// readAll runs reads, a few at once, and returns their answers and encoded
+// outcomes in order.
+func (s *Session) readAll(ctx context.Context, reads []wire.ReadParams) ([]*readAnswer, [][]byte) {
+	answers := make([]*readAnswer, len(reads))
+	outcomes := make([][]byte, len(reads))
+	slots := make(chan struct{}, readsAtOnce)
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			answers[i], outcomes[i] = s.readOne(ctx, read)
+		})
+	}
+	wg.Wait()
+	return answers, outcomes
 }
 
 // readOne is read as an entry of mapd/readMany: {"ok":…} or {"error":…}. A
 // panic is this entry's error.
 func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer, outcome []byte) {
-	failed := func(err *wire.Error) []byte {
-		encoded, _ := encode(wire.ReadOutcome{Error: err.Object()}) // of strings and numbers: it does not fail
-		return encoded
-	}
 	defer func() {
 		if r := recover(); r != nil {
-			a, outcome = nil, failed(s.server.panicked(wire.MethodReadMany, r))
+			a, outcome = nil, failedRead(s.server.panicked(wire.MethodReadMany, r))
 		}
 	}()
 	a, err := s.read(ctx, p)
 	if err != nil {
-		return nil, failed(toWire(err))
+		return nil, failedRead(toWire(err))
 	}
 	encoded, err := a.encode()
 	if err != nil {
-		return nil, failed(toWire(err))
+		return nil, failedRead(toWire(err))
 	}
 	return a, slices.Concat([]byte(`{"ok":`), encoded, []byte("}"))
 }

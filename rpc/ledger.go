@@ -55,15 +55,18 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 type mapKey struct{ from, to string }
 
 // versions gives the rules of recovery the versions of one file, of which live
-// is the one that was just read.
+// is the one that was just read; nil if the file is gone.
 type versions struct {
 	server *Server
+	path   string // resolved
 	live   *workspace.Version
 }
 
+func (s *Server) versions(v *workspace.Version) versions { return versions{s, v.Path(), v} }
+
 // Text returns the text of a version that is still kept.
 func (t versions) Text(snapshot string) (*hashline.Text, bool) {
-	if snapshot == t.live.Snapshot() {
+	if t.live != nil && snapshot == t.live.Snapshot() {
 		return t.live.Text(), true
 	}
 	v, ok := t.server.cache.Snapshot(snapshot)
@@ -84,7 +87,7 @@ func (t versions) between(from, to string) (*hashline.LineMap, bool) {
 	if m, ok := t.server.maps.Get(key); ok {
 		return m, true
 	}
-	m, ok := t.server.lineage.Map(t.live.Path(), from, to, t.Text)
+	m, ok := t.server.lineage.Map(t.path, from, to, t.Text)
 	if ok {
 		// At most a span for each line of either side; far fewer in real changes.
 		t.server.maps.Put(key, m, int64(m.Lines()+m.NewLines()))
@@ -95,7 +98,7 @@ func (t versions) between(from, to string) (*hashline.LineMap, bool) {
 // scene returns what the session was shown of a file, beside its live version.
 func (s *Session) scene(v *workspace.Version) *recovery.Scene {
 	return &recovery.Scene{
-		Held: s.ledger.File(v.Path()).Held, Live: v.Text(), Texts: versions{s.server, v}, Width: s.width,
+		Held: s.ledger.File(v.Path()).Held, Live: v.Text(), Texts: s.server.versions(v), Width: s.width,
 	}
 }
 
@@ -126,9 +129,9 @@ func (s *Session) serveLedger(ctx context.Context, p wire.LedgerParams) (conn.Re
 func (s *Session) ledgerFile(ctx context.Context, f recovery.File) wire.LedgerFile {
 	folders := *s.folders.Load()
 	out := wire.LedgerFile{Path: wireText(folders.Rel(f.Path)), Ranges: []hashline.Range{}, Stale: []hashline.Range{}}
-	change := recovery.Change{File: f}
+	change := recovery.Change{File: f, Map: versions{s.server, f.Path, nil}.between}
 	if v, err := s.open(ctx, f.Path); err == nil && !v.Binary() {
-		at := versions{s.server, v}
+		at := s.server.versions(v)
 		change.Snapshot, change.Live, change.Map = v.Snapshot(), v.Text(), at.between
 		out.Snapshot = v.Snapshot()
 	}

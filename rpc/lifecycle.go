@@ -14,6 +14,7 @@ import (
 // ledgerOwner is the part of a named session that outlives its connection.
 type ledgerOwner struct {
 	ledger   *recovery.Ledger
+	reads    *recovery.Reads
 	id       string    // of the session that last had it
 	peer     *peer     // the connection that has it, nil while detached
 	detached time.Time // since when, if peer is nil
@@ -65,9 +66,9 @@ func (s *Server) attach(p *peer, session *Session) error {
 	session.id = fmt.Sprintf("s%d", s.sessions)
 	if owner := s.named[session.name]; session.name != "" {
 		owner.id = session.id
-		session.ledger = owner.ledger
+		session.ledger, session.reads = owner.ledger, owner.reads
 	} else {
-		session.ledger = s.ledgers.New()
+		session.ledger, session.reads = s.ledgers.New(), &recovery.Reads{}
 	}
 	p.mu.Lock()
 	p.session = session
@@ -83,7 +84,7 @@ func (s *Server) claimLocked(p *peer, name string) error {
 	case owner == nil && len(s.named) >= s.opt.Limits.Sessions && !s.evictLocked():
 		return wire.Errorf(wire.ServerBusy, "there are %d named sessions, all in use; end one of them", len(s.named))
 	case owner == nil:
-		owner = &ledgerOwner{ledger: s.ledgers.New()}
+		owner = &ledgerOwner{ledger: s.ledgers.New(), reads: &recovery.Reads{}}
 		s.named[name] = owner
 	case owner.peer != nil:
 		owner.peer.connection().Finish(wire.Errorf(wire.SessionTaken, "session %q was taken over by a newer connection", name))

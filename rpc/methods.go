@@ -15,6 +15,7 @@ type method struct {
 	early        bool // allowed before initialize
 	late         bool // allowed after shutdown, and while the daemon drains
 	serve        func(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
+	unserved     func(s *Session, params []byte) // see conn.Method; nil for most
 }
 
 // methods is the allow-list: what is not here is unknown, and its parameters
@@ -29,8 +30,9 @@ func init() {
 		"exit":        {notification: true, early: true, late: true, serve: exit},
 		"$/setTrace":  {notification: true, serve: nothing},
 
-		wire.MethodRead:     request(decodeStrict, (*Session).serveRead),
-		wire.MethodReadMany: request(decodeStrict, (*Session).serveReadMany),
+		wire.MethodRead:     recoverable(request(decodeStrict, (*Session).serveRead), loseRead),
+		wire.MethodReadMany: recoverable(request(decodeStrict, (*Session).serveReadMany), loseReads),
+		wire.MethodRecover:  request(decodeStrict, (*Session).serveRecover),
 		wire.MethodMap:      request(decodeStrict, plain((*Session).mapFile)),
 		wire.MethodCheck:    request(decodeStrict, (*Session).serveCheck),
 		wire.MethodLedger:   request(decodeStrict, (*Session).serveLedger),
@@ -79,7 +81,7 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 	case isClosed(p.server.draining) && !m.late:
 		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "the daemon is stopping; connect again to start a new one")
 	}
-	return conn.Method{
+	out := conn.Method{
 		Notification: m.notification,
 		Serial:       m.serial,
 		Serve: p.observed(name, session, func(ctx context.Context, params []byte) (conn.Reply, error) {
@@ -88,7 +90,11 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 			}
 			return m.serve(ctx, p, params)
 		}),
-	}, nil
+	}
+	if m.unserved != nil && session != nil {
+		out.Unserved = func(params []byte) { m.unserved(session, params) }
+	}
+	return out, nil
 }
 
 // request makes a method of a function on the session.

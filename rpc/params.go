@@ -34,6 +34,13 @@ func decode(method string, params []byte, into any, opts ...json.Options) error 
 	return nil
 }
 
+// decodeOne is decodeStrict into a new value.
+func decodeOne[P any](what string, raw []byte) (P, error) {
+	var p P
+	err := decodeStrict(what, raw, &p)
+	return p, err
+}
+
 // encode encodes a result or the params of a notification. What mapd shows is
 // valid UTF-8 by construction, so a failure is a bug.
 func encode(v any) ([]byte, error) {

@@ -21,6 +21,7 @@ type Session struct {
 	folders atomic.Pointer[workspace.Folders]
 
 	ledger *recovery.Ledger // shared by the connections of a named session
+	reads  *recovery.Reads  // those that never arrived; shared like ledger
 	stale  string           // how the client learns of stale lines
 
 	width        hashline.Width
@@ -108,10 +109,13 @@ func (s *Server) folders(uris []string) (workspace.Folders, error) {
 func (s *Session) open(ctx context.Context, name string) (*workspace.Version, error) {
 	folders := *s.folders.Load()
 	if len(folders.Roots()) == 0 {
-		return nil, wire.Errorf(wire.OutsideWorkspace, "this session has no folder; name one in initialize, as rootUri or workspaceFolders")
+		return nil, errNoFolder
 	}
 	return s.server.cache.Read(ctx, folders, name)
 }
+
+// errNoFolder answers a request about files in a session without folders.
+var errNoFolder = wire.Errorf(wire.OutsideWorkspace, "this session has no folder; name one in initialize, as rootUri or workspaceFolders")
 
 // chooseEncoding returns the encoding of LSP positions: UTF-8 if the client
 // offers it, else UTF-16, which every client knows.

@@ -98,7 +98,7 @@ func knows(f recovery.File, snapshot string) bool {
 // add adds what became of one file.
 func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 	s := n.session
-	change := recovery.Change{File: f}
+	change := recovery.Change{File: f, Map: versions{s.server, f.Path, nil}.between}
 	if snapshot != recovery.Gone {
 		v, ok := s.server.cache.Snapshot(snapshot)
 		if !ok || v.Binary() {
@@ -108,7 +108,7 @@ func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 			}
 			snapshot = v.Snapshot()
 		}
-		change.Snapshot, change.Live, change.Map = snapshot, v.Text(), versions{s.server, v}.between
+		change.Snapshot, change.Live, change.Map = snapshot, v.Text(), s.server.versions(v).between
 	}
 	folders := *s.folders.Load()
 	for _, stale := range change.Staleness() {

@@ -71,6 +71,7 @@ func (s *stream) prepare(e envelope, busy *wire.Error) element {
 	}
 	if !call.method.Serial && busy != nil {
 		call.out.err = busy
+		call.method.unserved(e.params)
 		return call
 	}
 	call.request, call.out.err = c.admit(&e, admission{})

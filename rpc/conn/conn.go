@@ -58,6 +58,16 @@ type Method struct {
 	// Serial it is borrowed until Serve returns, else it belongs to Serve. ctx
 	// ends when the peer cancels the request or is gone.
 	Serve func(ctx context.Context, params []byte) (Reply, error)
+	// Unserved is told of a call for which Serve is not run: it is refused as busy
+	// or after Finish, or it was cancelled or its peer left before its turn. params
+	// is borrowed until Unserved returns. May be nil.
+	Unserved func(params []byte)
+}
+
+func (m Method) unserved(params []byte) {
+	if m.Unserved != nil {
+		m.Unserved(params)
+	}
 }
 
 // Options configure a Conn.

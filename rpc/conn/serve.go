@@ -67,6 +67,9 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 	}
 	r, refused := c.admit(e, admission{slot: true, bytes: int64(len(data))})
 	if refused != nil {
+		if refused.Code == wire.ServerBusy {
+			method.unserved(e.params)
+		}
 		return outcome{rawID: e.rawID, err: refused}
 	}
 	params := s.own(e.params, data)
@@ -91,6 +94,9 @@ func (c *Conn) lookup(e *envelope) (Method, *wire.Error) {
 	refusal := c.refusal
 	c.mu.Unlock()
 	if refusal != nil {
+		if method, failed := c.find(e.method); failed == nil {
+			method.unserved(e.params)
+		}
 		return Method{}, refusal
 	}
 	if e.method == cancelMethod {
@@ -125,6 +131,8 @@ func (c *Conn) run(r *request, method Method, params []byte) outcome {
 	err := cmp.Or(context.Cause(c.ctx), context.Cause(r))
 	if err == nil {
 		o.reply, err = c.call(r, method, params)
+	} else {
+		method.unserved(params)
 	}
 	if err != nil {
 		o.err = c.wireError(r, err)

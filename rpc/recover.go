@@ -1,0 +1,174 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"mapd/recovery"
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+)
+
+// attempts are the reads of one request: each ends as delivered, as an error of
+// its own, or as lost, and then mapd/recover brings it back.
+type attempts []*recovery.Attempt
+
+// begin notes reads that a client asks for.
+func (s *Session) begin(reads ...wire.ReadParams) attempts {
+	out := make(attempts, len(reads))
+	for i, p := range reads {
+		out[i] = s.reads.Begin(readOf(p))
+	}
+	return out
+}
+
+// readOf is a read as it is asked for again.
+func readOf(p wire.ReadParams) recovery.Read {
+	params, _ := encode(p) // of strings and numbers that were just decoded: it does not fail
+	return recovery.Read{ToolCallID: p.ToolCallID, Path: orDefault(p.Path, p.URI), Params: params}
+}
+
+// end settles the reads as the handler ended them. A read whose request was cut
+// off is lost, and so is one whose reply does not leave.
+func (a attempts) end(reply conn.Reply, err error) conn.Reply {
+	if err != nil {
+		cutOff := cutOff(err)
+		for _, one := range a {
+			if cutOff {
+				one.Lose()
+			} else {
+				one.Settle()
+			}
+		}
+		return reply
+	}
+	queued, withdraw := reply.Queued, reply.Withdraw
+	reply.Queued = func() {
+		for _, one := range a {
+			one.Settle()
+		}
+		if queued != nil {
+			queued()
+		}
+	}
+	reply.Withdraw = func() {
+		for _, one := range a {
+			one.Lose()
+		}
+		if withdraw != nil {
+			withdraw()
+		}
+	}
+	return reply
+}
+
+// cutOff reports whether an error says that the request was ended from outside,
+// not that it failed.
+func cutOff(err error) bool {
+	code := toWire(err).Code
+	return code == wire.Cancelled || code == wire.ShuttingDown || code == wire.ServerBusy || errors.Is(err, context.Canceled)
+}
+
+// recoverable adds to a method what becomes of a call that is never served.
+func recoverable(m method, lose func(*Session, []byte)) method {
+	m.unserved = lose
+	return m
+}
+
+func loseRead(s *Session, params []byte) {
+	if p, err := decodeOne[wire.ReadParams](wire.MethodRead, params); err == nil {
+		s.lose(p)
+	}
+}
+
+func loseReads(s *Session, params []byte) {
+	if p, err := decodeOne[wire.ReadManyParams](wire.MethodReadMany, params); err == nil && len(p.Reads) <= wire.MaxReads {
+		s.lose(p.Reads...)
+	}
+}
+
+func (s *Session) lose(reads ...wire.ReadParams) {
+	for _, one := range s.begin(reads...) {
+		one.Lose()
+	}
+}
+
+// serveRecover answers mapd/recover: the reads of a turn that the harness
+// dropped, or those of this session that never arrived.
+func (s *Session) serveRecover(ctx context.Context, p wire.RecoverParams) (conn.Reply, error) {
+	reply := conn.Reply{}
+	var lost []recovery.Read
+	if len(p.Turn) > 0 && string(p.Turn) != "null" {
+		turn, err := recovery.ParseTurn(p.Turn)
+		if err != nil {
+			return reply, wire.Errorf(wire.InvalidParams, "%v", err)
+		}
+		lost = turn.Skipped()
+	} else {
+		if len(s.folders.Load().Roots()) == 0 {
+			return reply, errNoFolder
+		}
+		taken := s.reads.Take()
+		defer func() {
+			if reply.Result == nil { // failed: nothing was given back
+				taken.Put()
+			}
+		}()
+		reply.Withdraw = taken.Put
+		lost = taken.Reads()
+	}
+	result, err := encode(recovery.Recover(lost))
+	if err != nil {
+		return reply, err
+	}
+	if !p.Reissue || len(lost) == 0 {
+		reply.Result = result
+		return reply, nil
+	}
+	answers, outcomes := s.reissue(ctx, lost)
+	if err := ctx.Err(); err != nil {
+		return conn.Reply{}, err
+	}
+	result = append(bytes.TrimSuffix(result, []byte("}")), `,"reads":[`...)
+	result = append(append(result, bytes.Join(outcomes, []byte(","))...), "]}"...)
+	delivered, err := s.deliver(result, answers...)
+	if err != nil {
+		return conn.Reply{}, err
+	}
+	withdrawn, putBack := delivered.Withdraw, reply.Withdraw
+	delivered.Withdraw = func() {
+		withdrawn()
+		if putBack != nil {
+			putBack()
+		}
+	}
+	reply = delivered
+	return reply, nil
+}
+
+// reissue runs reads again, in order.
+func (s *Session) reissue(ctx context.Context, lost []recovery.Read) ([]*readAnswer, [][]byte) {
+	var runnable []wire.ReadParams
+	outcomes := make([][]byte, len(lost))
+	at := []int{} // where the outcome of a runnable read goes
+	for i, read := range lost {
+		p, err := decodeOne[wire.ReadParams]("params of "+quotePath(wireText(read.Path)), read.Params)
+		if err != nil {
+			outcomes[i] = failedRead(toWire(err))
+			continue
+		}
+		runnable, at = append(runnable, p), append(at, i)
+	}
+	answers, done := s.readAll(ctx, runnable)
+	for k, i := range at {
+		outcomes[i] = done[k]
+	}
+	return answers, outcomes
+}
+
+// failedRead is the outcome of a read that failed, encoded.
+func failedRead(err *wire.Error) []byte {
+	encoded, _ := encode(wire.ReadOutcome{Error: err.Object()}) // of strings and numbers: it does not fail
+	return encoded
+}
