@@ -121,7 +121,9 @@ func testBroken(t *testing.T, language string, files []string, want float64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkShape(t, broken, list)
+			if !checkShape(t, broken, list) {
+				t.Errorf("in %s, %s", file, kind.name)
+			}
 			again, err := Outline(language, broken)
 			if err != nil || dump(again) != dump(list) {
 				t.Errorf("%s, %s: another outline for the same bytes", file, kind.name)

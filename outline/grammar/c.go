@@ -161,7 +161,7 @@ func cDeclaration(x *extraction, i int, sc *scope) {
 		if found.name < 0 || sc.inFunc {
 			continue
 		}
-		kind := x.cKind(i, found, sc)
+		kind := x.cKind(found, sc)
 		d := def{name: x.str(found.name), nameAt: x.nodes[found.name].start, kind: kind, start: x.nodes[j].start, end: x.nodes[j].end}
 		if k == 0 {
 			d.start = start
@@ -180,7 +180,7 @@ func cDeclaration(x *extraction, i int, sc *scope) {
 	}
 }
 
-func (x *extraction) cKind(i int, found declared, sc *scope) symbol.Kind {
+func (x *extraction) cKind(found declared, sc *scope) symbol.Kind {
 	switch {
 	case found.function && isType(sc.holder):
 		return symbol.Method
@@ -323,4 +323,7 @@ func cFinish(_ []byte, _ []string, list *symbol.List) {
 	}
 }
 
-func blankMacros(src []byte) []byte { return src }
+var (
+	cppStart  = regexp.MustCompile(`^(?:class|namespace|template|using|[A-Za-z_][\w:<>,*& ~]*::[~\w]+\s*\()`)
+	cppMember = regexp.MustCompile(`^(?:template|class|struct|enum|virtual|static|explicit|inline|constexpr|friend)\b|^[A-Za-z_~][\w:<>,*& ~]*\([^;]*\)[^;]*\{$`)
+)

@@ -105,20 +105,58 @@ func (x *extraction) visit(i int, sc *scope) {
 
 // simple makes the definition that a rule without code describes.
 func (x *extraction) simple(i int, r *rule, sc *scope) {
-	name := x.field(i, orElse(r.name, "name"))
+	name := x.named(i, r)
 	if name < 0 {
 		x.children(i, sc)
 		return
 	}
+	x.define(sc, i, x.simpleDef(i, name, r, sc))
+}
+
+func (x *extraction) simpleDef(i, name int, r *rule, sc *scope) def {
 	kind := r.kind
 	if r.member != "" && isType(sc.holder) {
 		kind = r.member
 	}
 	d := x.defAt(i, name, kind)
-	if body := x.field(i, orElse(r.body, "body")); body >= 0 {
-		d.sigEnd = x.nodes[body].start
+	d.sigEnd = x.bodyOf(i, r)
+	return d
+}
+
+// named returns the node of the name of node i, or -1.
+func (x *extraction) named(i int, r *rule) int {
+	if r.nameTypes == nil {
+		return x.field(i, orElse(r.name, "name"))
 	}
-	x.define(sc, i, d)
+	return x.childOf(i, r.nameTypes...)
+}
+
+// bodyOf returns where the body of node i starts, or 0.
+func (x *extraction) bodyOf(i int, r *rule) int {
+	body := -1
+	if r.bodyTypes != nil {
+		body = x.childOf(i, r.bodyTypes...)
+	} else {
+		body = x.field(i, orElse(r.body, "body"))
+	}
+	if body < 0 {
+		return 0
+	}
+	return x.nodes[body].start
+}
+
+// childOf returns the first node directly inside node i that has one of the
+// types, or -1.
+func (x *extraction) childOf(i int, types ...string) int {
+	for j := i + 1; j < x.nodes[i].next; j = x.nodes[j].next {
+		t := x.typ(j)
+		for _, want := range types {
+			if t == want {
+				return j
+			}
+		}
+	}
+	return -1
 }
 
 // defAt returns the definition that is node i with the name at node name; what
@@ -197,10 +235,20 @@ func (x *extraction) define(sc *scope, i int, d def) {
 	sc.symbols = append(sc.symbols, s)
 }
 
+// wrap visits the children of node i; the first definition among them starts
+// where node i does.
+func (x *extraction) wrap(i int, sc *scope) {
+	if x.wrapped < 0 {
+		x.wrapped = x.nodes[i].start
+	}
+	x.children(i, sc)
+	x.wrapped = -1
+}
+
 // isType reports whether functions inside a symbol of this kind are methods.
 func isType(k symbol.Kind) bool {
 	switch k {
-	case symbol.Class, symbol.Interface, symbol.Struct, symbol.Enum, symbol.Object:
+	case symbol.Class, symbol.Interface, symbol.Struct, symbol.Enum, symbol.Object, symbol.EnumMember:
 		return true
 	}
 	return false

@@ -55,7 +55,7 @@ func dump(list symbol.List) string {
 // TestGolden compares the outline of testdata/<language>.<suffix> with the file
 // of the same name and .outline.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*")
+	files, err := filepath.Glob("testdata/*.*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,26 +94,33 @@ func TestGolden(t *testing.T) {
 }
 
 // checkShape checks what every outline promises.
-func checkShape(t *testing.T, src []byte, list symbol.List) {
+func checkShape(t *testing.T, src []byte, list symbol.List) bool {
 	t.Helper()
 	lines := bytes.Count(src, []byte("\n")) + 1
+	ok := true
+	errorf := func(format string, args ...any) {
+		t.Helper()
+		ok = false
+		t.Errorf(format, args...)
+	}
 	var check func(symbols []symbol.Symbol, first, last int)
 	check = func(symbols []symbol.Symbol, first, last int) {
 		for _, s := range symbols {
 			if s.Name == "" || s.Kind == "" {
-				t.Errorf("a symbol without name or kind: %+v", s)
+				errorf("a symbol without name or kind: %+v", s)
 			}
 			if s.Start < first || s.End < s.Start || s.End > last {
-				t.Errorf("%s %s: lines %d to %d, not within %d to %d", s.Kind, s.Name, s.Start, s.End, first, last)
+				errorf("%s %s: lines %d to %d, not within %d to %d", s.Kind, s.Name, s.Start, s.End, first, last)
 			}
 			if s.NameLine != 0 && (s.NameLine < s.FirstLine() || s.NameLine > s.End) {
-				t.Errorf("%s %s: name on line %d, not within %d to %d", s.Kind, s.Name, s.NameLine, s.Start, s.End)
+				errorf("%s %s: name on line %d, not within %d to %d", s.Kind, s.Name, s.NameLine, s.Start, s.End)
 			}
 			first = s.Start
 			check(s.Children, s.Start, s.End)
 		}
 	}
 	check(list.Symbols, 1, lines)
+	return ok
 }
 
 // TestTables resolves every table against its grammar.

@@ -2,6 +2,9 @@ package grammar
 
 import (
 	"bytes"
+	"regexp"
+	"sort"
+	"strings"
 
 	"mapd/outline/symbol"
 )
@@ -29,9 +32,12 @@ func (m *mender) mendInner(x *extraction, p *piece, depth int) {
 	head := old.within(segment{first: 1, last: headEnd}, false)
 	p.symbols, p.imports = head.symbols, head.imports
 	path := holder(p.symbols)
-	indent := x.indent(parts[0].first)
+	trusted := x.trustedInside()
 	for _, part := range parts {
-		found, err := m.parsePart(x, part, path, old, depth)
+		found, err := old.within(segment{first: part.first + 1, last: part.end}, false), error(nil)
+		if !x.known(part, trusted) {
+			found, err = m.parsePart(x, part, path, old, depth)
+		}
 		if err != nil {
 			return
 		}
@@ -44,7 +50,7 @@ func (m *mender) mendInner(x *extraction, p *piece, depth int) {
 		path.Children = append(path.Children, found.symbols...)
 	}
 	if path != nil {
-		x.closeHolder(path, parts[len(parts)-1].first+1, indent)
+		x.closeHolder(path, parts[len(parts)-1].first+1)
 	}
 	settle(p.symbols)
 }
@@ -63,10 +69,8 @@ func holder(symbols []symbol.Symbol) *symbol.Symbol {
 	return nil
 }
 
-// closeHolder ends s where the text does, without what follows with less
-// indentation than its members: s's own last line is the last with as little
-// as its first.
-func (x *extraction) closeHolder(s *symbol.Symbol, after int, _ int) {
+// closeHolder ends s on the last line of the text that is not empty.
+func (x *extraction) closeHolder(s *symbol.Symbol, after int) {
 	end := len(x.lines)
 	for end > after && len(bytes.TrimSpace(x.lineText(end-1))) == 0 {
 		end--
@@ -161,6 +165,25 @@ func (x *extraction) trustedInside() []span {
 	return found
 }
 
+// known reports whether one of the trusted nodes is all that a part holds.
+func (x *extraction) known(p part, trusted []span) bool {
+	start, end := x.lines[p.first], len(x.src)
+	if p.end < len(x.lines) {
+		end = x.lines[p.end]
+	}
+	k := sort.Search(len(trusted), func(k int) bool { return trusted[k].start >= start })
+	if k == len(trusted) || trusted[k].end > end {
+		return false
+	}
+	for _, c := range x.src[trusted[k].end:end] {
+		if !isSpace(c) && bytes.IndexByte([]byte(";,"), c) < 0 {
+			return false
+		}
+	}
+	before := bytes.TrimSpace(x.src[start:trusted[k].start])
+	return len(before) == 0 || len(before) > 1 && isLead(before)
+}
+
 // parsePart returns what one part holds, in lines of x.
 func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old piece, depth int) (piece, error) {
 	start, end := x.lines[at.first], len(x.src)
@@ -180,8 +203,12 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old pi
 			w = in
 		}
 	}
-	text := wrap(w, x.text[start:end])
-	src := wrap(w, x.src[start:end])
+	name := wrapperName
+	if holder != nil && isType(holder.Kind) && identifier.MatchString(holder.Name) {
+		name = holder.Name // constructors have the name of their class
+	}
+	text := w.around(name, x.text[start:end])
+	src := w.around(name, x.src[start:end])
 	nodes, broken, err := x.t.parse(src)
 	if err != nil {
 		return piece{}, err
@@ -190,7 +217,7 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old pi
 	settle(y.list.Symbols)
 	p := piece{y.list.Symbols, y.list.Imports, y.exports}
 	if w.open != "" {
-		p.unwrap()
+		p.unwrap(name)
 		p.shift(-1)
 	}
 	if broken && w.open != "" {
@@ -208,21 +235,26 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old pi
 	return p, nil
 }
 
-func wrap(w wrapper, part []byte) []byte {
+var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
+// around returns part inside w, whose symbol gets the name.
+func (w wrapper) around(name string, part []byte) []byte {
 	if w.open == "" {
 		return part
 	}
-	b := make([]byte, 0, len(w.open)+len(part)+len(w.close)+2)
-	b = append(append(b, w.open...), '\n')
+	open := strings.ReplaceAll(w.open, wrapperName, name)
+	b := make([]byte, 0, len(open)+len(part)+len(w.close)+2)
+	b = append(append(b, open...), '\n')
 	b = append(append(b, part...), '\n')
 	return append(b, w.close...)
 }
 
-// unwrap replaces the symbol of a wrapper by what lies in it.
-func (p *piece) unwrap() {
+// unwrap replaces the symbol of a wrapper, which starts on the first line, by
+// what lies in it.
+func (p *piece) unwrap(name string) {
 	var symbols []symbol.Symbol
 	for _, s := range p.symbols {
-		if s.Name == wrapperName {
+		if s.Start == 1 && strings.HasSuffix(s.Name, name) {
 			symbols = append(symbols, s.Children...)
 		} else {
 			symbols = append(symbols, s)

@@ -468,7 +468,11 @@ func jsExport(x *extraction, i int, sc *scope) {
 			return
 		}
 	}
+	k := len(sc.symbols)
 	x.wrap(i, sc)
+	for ; k < len(sc.symbols); k++ {
+		sc.symbols[k].Exported = true
+	}
 }
 
 // leadInside adds the attributes that node i begins with to the lead.
@@ -477,20 +481,6 @@ func (x *extraction) leadInside(i int, sc *scope) {
 		if r := x.rule(j); r != nil && r.role == attribute {
 			x.addLead(sc, x.nodes[j], true)
 		}
-	}
-}
-
-// wrap visits the children of node i; the first definition among them starts
-// where node i does.
-func (x *extraction) wrap(i int, sc *scope) {
-	if x.wrapped < 0 {
-		x.wrapped = x.nodes[i].start
-	}
-	k := len(sc.symbols)
-	x.children(i, sc)
-	x.wrapped = -1
-	for ; k < len(sc.symbols); k++ {
-		sc.symbols[k].Exported = true
 	}
 }
 

@@ -59,6 +59,10 @@ type rule struct {
 	member symbol.Kind // the kind inside a class or its like, if another one
 	name   string      // the field of the name, if not "name"
 	body   string      // the field where the signature ends, if not "body"
+
+	// Where the grammar has no fields, the types of the nodes of the name and of
+	// the body; then act must have all.
+	nameTypes, bodyTypes []string
 }
 
 // A place is where the part of a broken definition stands.

@@ -74,7 +74,7 @@ const chunks = 16
 // newMender cuts the file of x where a definition starts at the left margin,
 // but not inside a definition that the whole tree knows without an error.
 func newMender(x *extraction) *mender {
-	m := &mender{x: x, budget: 4*len(x.src) + 64<<10}
+	m := &mender{x: x, budget: 3*len(x.src)/2 + 64<<10}
 	if x.t.lang.split == nil {
 		return m
 	}
@@ -219,6 +219,12 @@ func (m *mender) parse(k, end int, whole piece) (piece, error) {
 	x := m.x
 	start, stop := m.segments[k].start, m.segments[end-1].end
 	lines := segment{start, stop, m.segments[k].first, m.segments[end-1].last}
+	if stop-start == len(x.src) && end-k == 1 {
+		p := piece{append([]symbol.Symbol(nil), whole.symbols...), whole.imports, nil}
+		m.mendInner(x, &p, 0)
+		p.unite(whole)
+		return p, nil
+	}
 	if m.budget -= stop - start; m.budget < 0 {
 		return whole.within(lines, false), nil
 	}

@@ -2,6 +2,8 @@ package grammar
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -111,7 +113,7 @@ func (t *table) modifiersIn(text []byte) []string {
 			continue
 		}
 		for _, m := range t.lang.modifiers {
-			if string(text[:n]) == m {
+			if string(text[:n]) == m && !slices.Contains(found, m) {
 				found = append(found, m)
 			}
 		}
@@ -157,17 +159,18 @@ func (x *extraction) isBlock(s span) bool {
 	return false
 }
 
+// docTag matches the tags of documentation comments that say nothing alone.
+var docTag = regexp.MustCompile(`</?(?:summary|remarks|inheritdoc|para|p|br|returns|value)\b[^<>]*>`)
+
 // commentText returns what a line of a comment says, without the comment's
 // marks and tags, and nothing for a line that only directs tools.
 func commentText(line []byte) string {
 	s := collapse(line)
 	s = strings.TrimPrefix(s, "<!--")
 	s = strings.TrimPrefix(s, "=begin")
+	s = docTag.ReplaceAllString(s, "")
 	s = strings.TrimLeft(s, "/*!#-;({%|[=<> ")
-	if strings.HasPrefix(s, "summary>") {
-		s = strings.TrimPrefix(s, "summary>")
-	}
-	for _, tail := range []string{"*/", "*)", "-}", "-->", "]]", "</summary>"} {
+	for _, tail := range []string{"*/", "*)", "-}", "-->", "]]"} {
 		s = strings.TrimSuffix(strings.TrimSpace(s), tail)
 	}
 	s = strings.TrimRight(s, "*/- =#")
