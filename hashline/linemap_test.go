@@ -142,6 +142,9 @@ func TestMapLinesCases(t *testing.T) {
 		{"two rewritten with one", "a b c d", "a B d", "current changed:2 deleted moved:3"},
 		{"both neighbours rewritten", "a b c d e", "a B c D e", "current changed:2 current changed:4 current"},
 		{"all but the middle rewritten", "a b c", "A b C", "changed:1 current changed:3"},
+		{"lines removed on both sides", "a b c d e", "a c e", "current deleted moved:2 deleted moved:3"},
+		{"lines added on both sides", "a c e", "a b c d e", "current moved:3 moved:5"},
+		{"uneven changes on both sides", "a b c d e", "a B B2 c D D2 e", "current changed:2-3 ambiguous:4 changed:5-6 moved:7"},
 		{"everything rewritten", "a b c", "x y z", "changed:1 changed:2 changed:3"},
 		{"emptied", "a b c", "", "deleted deleted deleted"},
 		{"deleted and typed again elsewhere", "a b c d e f", "a c d e f b", "current deleted moved:2 moved:3 moved:4 moved:5"},
@@ -195,10 +198,10 @@ func TestFollowCarriesThePlace(t *testing.T) {
 		}
 		return out
 	}
-	v := texts("a b c d e", "a B B2 c e", "new a B B2 c e2") // c: between uneven changes
+	v := texts("a b c d e", "a B B2 c e", "new a B B2 c e2")
 	m := MapLines(v[0], v[1]).Compose(MapLines(v[1], v[2]))
 	for n, want := range map[int]string{
-		1: "moved 2-2", 2: "changed 3-4", 3: "ambiguous 5-5", 4: "deleted 6-5", 5: "changed 6-6",
+		1: "moved 2-2", 2: "changed 3-4", 3: "moved 5-5", 4: "deleted 6-5", 5: "changed 6-6",
 	} {
 		f := m.Line(n)
 		if got := fmt.Sprintf("%v %d-%d", f.Status, f.Now.Start, f.Now.End); got != want {

@@ -15,8 +15,9 @@ package hashline
 //   - In such a run a line is proven if both its neighbours are matched next to
 //     it as well, or one of them is and the line is unique in both texts. The
 //     beginning and the end of a text count as neighbours.
-//   - A unique line of which both neighbours changed is proven if it has kept its
-//     distance from the nearest proven line, above or below.
+//   - A unique line of which both neighbours changed is proven if, up to the
+//     nearest proven line above or below, lines were only added, only removed, or
+//     replaced by as many.
 //   - Everything else that has an equal in new is Ambiguous. A line that was
 //     moved past others matches nothing: it is Deleted or Changed in its place.
 //
@@ -53,17 +54,17 @@ type run struct {
 	before, after gap
 	// evidence: the run's interior is believed.
 	evidence bool
-	// isolated: a single unique line between changes; proven once its distance
-	// from a proven line is known to be kept.
+	// isolated: a single unique line between changes; proven once an even gap is
+	// known to lie between it and a proven line.
 	isolated, proven bool
 }
 
 // gap is a change between runs: so many old lines, so many new.
 type gap struct{ old, new int }
 
-// even reports whether lines after the gap keep their distance from lines
-// before it.
-func (g gap) even() bool { return g.old == g.new }
+// even reports whether the gap leaves no doubt about the order of the lines
+// around it: lines were only added, only removed, or replaced by as many.
+func (g gap) even() bool { return g.old == g.new || g.old == 0 || g.new == 0 }
 
 func (g gap) none() bool { return g == gap{} }
 
@@ -103,8 +104,8 @@ func (p *prover) findRuns() {
 	}
 }
 
-// nearEdge is how far from the beginning or the end of the texts an isolated
-// line is proven by its distance from it.
+// nearEdge is how far the beginning or the end of the texts may be from an
+// isolated line that rests on it.
 const nearEdge = 8
 
 // prove decides the isolated lines: first from above, then from below, so that

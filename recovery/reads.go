@@ -40,13 +40,19 @@ type Attempt struct {
 	kept   bool // is among Reads.lost, or was
 }
 
-// Begin notes that a read was asked for, in the order of the requests. End the
-// attempt with Settle or Lose.
-func (r *Reads) Begin(read Read) *Attempt {
+// Number returns the place of a request in the order in which requests came. It
+// is for all reads of that request.
+func (r *Reads) Number() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next++
-	return &Attempt{reads: r, number: r.next, read: read}
+	return r.next
+}
+
+// Begin notes a read of the request with that number; several reads of one
+// request begin in their order. End the attempt with Settle or Lose.
+func (r *Reads) Begin(number int64, read Read) *Attempt {
+	return &Attempt{reads: r, number: number, read: read}
 }
 
 // Settle notes that the read was answered, by its content or by an error of its
@@ -68,7 +74,8 @@ func (a *Attempt) Lose() {
 		return
 	}
 	a.kept = true
-	i, _ := slices.BinarySearchFunc(r.lost, a.number, func(l lostRead, n int64) int { return int(l.number - n) })
+	// Behind those of its own request, which begin and are lost in order.
+	i, _ := slices.BinarySearchFunc(r.lost, a.number+1, func(l lostRead, n int64) int { return int(l.number - n) })
 	r.lost = slices.Insert(r.lost, i, lostRead{a.number, a.read})
 	if len(r.lost) > maxLost {
 		r.lost = slices.Delete(r.lost, 0, 1)
@@ -123,7 +130,7 @@ func (t *Taken) Put() {
 	}
 	t.back = true
 	r.lost = append(slices.Clone(t.lost), r.lost...)
-	slices.SortFunc(r.lost, func(a, b lostRead) int { return int(a.number - b.number) })
+	slices.SortStableFunc(r.lost, func(a, b lostRead) int { return int(a.number - b.number) })
 	if over := len(r.lost) - maxLost; over > 0 {
 		r.lost = slices.Delete(r.lost, 0, over)
 	}

@@ -1,6 +1,10 @@
 package recovery
 
-import "mapd/hashline"
+import (
+	"slices"
+
+	"mapd/hashline"
+)
 
 // Span is what became of the lines from one anchor to another.
 type Span struct {
@@ -43,6 +47,7 @@ func (s *Scene) ResolveSpan(start, end hashline.Anchor, snapshot string) Span {
 		out.End = s.Resolve(end, snapshot)
 	}
 	if !out.Start.Accepted() || !out.End.Accepted() {
+		out.Broken = s.lostBetween(out)
 		return out
 	}
 	out.Lines = hashline.Range{Start: out.Start.Line, End: out.End.Line}
@@ -65,54 +70,114 @@ func (s *Scene) ResolveSpan(start, end hashline.Anchor, snapshot string) Span {
 	return out
 }
 
+// maxBroken is how many lines inside a span are described when it is broken.
+const maxBroken = 64
+
 // broken returns verdicts on the places inside the span where two live lines
 // are not proven to have followed each other in a version that was delivered.
 func (s *Scene) broken(span Span) []Verdict {
-	var views []*view
-	for _, h := range s.Held {
-		if v := s.view(h); v != nil {
-			views = append(views, v)
-		}
-	}
+	views := s.kept(span.Start.Snapshot, span.End.Snapshot)
 	var out []Verdict
-	for n := span.Lines.Start; n < span.Lines.End; n++ {
-		follows := false
-		for _, v := range views {
-			a, okA := v.lines.Old(n)
-			b, okB := v.lines.Old(n + 1)
-			if okA && okB && b == a+1 {
-				follows = true
-				break
-			}
+	for n := span.Lines.Start; n < span.Lines.End && len(out) < maxBroken; {
+		next := n + 1
+		if follows(views, n, next) {
+			n = next
+			continue
 		}
-		if !follows {
-			out = append(out, s.breach(span, n, views))
+		for next < span.Lines.End && !known(views, next) {
+			next++
+		}
+		out = append(out, s.breach(n, next, views)...)
+		n = next
+	}
+	return out
+}
+
+// lostBetween returns verdicts on the lines between two anchors of one version,
+// not both of them accepted, that are not proven either: so that what is affected
+// is the whole of it.
+func (s *Scene) lostBetween(span Span) []Verdict {
+	if span.Start.Snapshot == "" || span.Start.Snapshot != span.End.Snapshot {
+		return nil
+	}
+	v := s.kept(span.Start.Snapshot)[0]
+	var out []Verdict
+	for n := span.Start.Anchor.Line + 1; n < span.End.Anchor.Line && len(out) < maxBroken; n++ {
+		if fate := v.lines.Line(n); !fate.Status.Proven() {
+			out = append(out, s.lost(v, n, fate))
 		}
 	}
 	return out
 }
 
-// breach describes the place after live line n, where the span is broken, by
-// the line that was shown to follow it.
-func (s *Scene) breach(span Span, n int, views []*view) Verdict {
-	next := n + 1
-	out := Verdict{Anchor: s.Live.Anchor(next, s.width()), Status: Changed, Place: hashline.Range{Start: next, End: next}}
-	for _, v := range views {
-		if v.held.Snapshot != span.Start.Snapshot && v.held.Snapshot != span.End.Snapshot {
-			continue
-		}
-		old, ok := v.lines.Old(n)
-		if !ok || old == v.text.Lines() {
-			continue
-		}
-		fate := v.lines.Line(old + 1)
-		out.Anchor, out.Snapshot = v.text.Anchor(old+1, s.width()), v.held.Snapshot
-		if !fate.Status.Proven() {
-			out.Status, out.Place = Status(fate.Status.String()), s.place(fate)
-		} else { // lines came between
-			out.Place = hashline.Range{Start: next, End: max(next, fate.Now.Start-1)}
-		}
-		return out
+// lost is the verdict on a line of a version that is not proven.
+func (s *Scene) lost(v *view, line int, fate hashline.Fate) Verdict {
+	return Verdict{
+		Anchor: v.text.Anchor(line, s.width()), Status: Status(fate.Status.String()),
+		Snapshot: v.held.Snapshot, Place: s.place(fate),
 	}
-	return out
+}
+
+// kept returns the delivered versions that are still kept, those of the given
+// snapshots first.
+func (s *Scene) kept(first ...string) []*view {
+	var out, rest []*view
+	for _, h := range s.Held {
+		v := s.view(h)
+		switch {
+		case v == nil:
+		case slices.Contains(first, h.Snapshot):
+			out = append(out, v)
+		default:
+			rest = append(rest, v)
+		}
+	}
+	return append(out, rest...)
+}
+
+// follows reports whether live lines n and next stood one after the other in
+// some version.
+func follows(views []*view, n, next int) bool {
+	return slices.ContainsFunc(views, func(v *view) bool {
+		a, okA := v.lines.Old(n)
+		b, okB := v.lines.Old(next)
+		return okA && okB && b == a+1
+	})
+}
+
+// known reports whether a live line is proven to be a line of some version.
+func known(views []*view, n int) bool {
+	return slices.ContainsFunc(views, func(v *view) bool {
+		_, ok := v.lines.Old(n)
+		return ok
+	})
+}
+
+// breach describes what is between live lines n and next, which are further
+// apart now, or closer, than when they were shown: by the lines that stood
+// between them, else by the lines that stand there now.
+func (s *Scene) breach(n, next int, views []*view) []Verdict {
+	for _, v := range views {
+		a, okA := v.lines.Old(n)
+		b, okB := v.lines.Old(next)
+		if !okA || !okB || b <= a {
+			continue
+		}
+		var out []Verdict
+		for old := a + 1; old < b && len(out) < maxBroken; old++ {
+			out = append(out, s.lost(v, old, v.lines.Line(old)))
+		}
+		if len(out) > 0 {
+			return out
+		}
+		// Lines came between two that followed each other.
+		return []Verdict{{
+			Anchor: v.text.Anchor(b, s.width()), Status: Changed, Snapshot: v.held.Snapshot,
+			Place: hashline.Range{Start: n + 1, End: next - 1},
+		}}
+	}
+	return []Verdict{{
+		Anchor: s.Live.Anchor(n+1, s.width()), Status: NeverServed,
+		Place: hashline.Range{Start: n + 1, End: max(n+1, next-1)},
+	}}
 }
