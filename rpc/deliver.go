@@ -15,7 +15,7 @@ const readsAtOnce = 8
 
 // serveRead answers mapd/read.
 func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.Reply, err error) {
-	attempt := s.begin(p)
+	attempt := s.begin(ctx, p)
 	defer func() { reply = attempt.end(reply, err) }()
 	a, err := s.read(ctx, p)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (rep
 	if len(p.Reads) == 0 || len(p.Reads) > wire.MaxReads {
 		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "reads has %d entries; it must have 1 to %d", len(p.Reads), wire.MaxReads)
 	}
-	attempts := s.begin(p.Reads...)
+	attempts := s.begin(ctx, p.Reads...)
 	defer func() { reply = attempts.end(reply, err) }()
 	answers, results := s.readAll(ctx, p.Reads)
 	if err := ctx.Err(); err != nil {

@@ -15,7 +15,7 @@ type method struct {
 	early        bool // allowed before initialize
 	late         bool // allowed after shutdown, and while the daemon drains
 	serve        func(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
-	unserved     func(s *Session, params []byte) // see conn.Method; nil for most
+	unserved     func(ctx context.Context, s *Session, params []byte) // see conn.Method; nil for most
 }
 
 // methods is the allow-list: what is not here is unknown, and its parameters
@@ -91,8 +91,8 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 			return m.serve(ctx, p, params)
 		}),
 	}
-	if m.unserved != nil && session != nil {
-		out.Unserved = func(params []byte) { m.unserved(session, params) }
+	if m.unserved != nil {
+		session.recoverable(&out, m.unserved)
 	}
 	return out, nil
 }

@@ -14,11 +14,29 @@ import (
 // its own, or as lost, and then mapd/recover brings it back.
 type attempts []*recovery.Attempt
 
+// numberKey is the key of a request's number in its context: its place in the
+// order in which requests came, which its handler can no longer tell.
+type numberKey struct{}
+
+// recoverable gives a call of m its number, and has unserved told if the call
+// is never served. It runs on the read loop.
+func (s *Session) recoverable(m *conn.Method, unserved func(context.Context, *Session, []byte)) {
+	number := s.reads.Number()
+	serve := m.Serve
+	m.Serve = func(ctx context.Context, params []byte) (conn.Reply, error) {
+		return serve(context.WithValue(ctx, numberKey{}, number), params)
+	}
+	m.Unserved = func(params []byte) {
+		unserved(context.WithValue(context.Background(), numberKey{}, number), s, params)
+	}
+}
+
 // begin notes reads that a client asks for.
-func (s *Session) begin(reads ...wire.ReadParams) attempts {
+func (s *Session) begin(ctx context.Context, reads ...wire.ReadParams) attempts {
+	number, _ := ctx.Value(numberKey{}).(int64)
 	out := make(attempts, len(reads))
 	for i, p := range reads {
-		out[i] = s.reads.Begin(readOf(p))
+		out[i] = s.reads.Begin(number, readOf(p))
 	}
 	return out
 }
@@ -71,25 +89,25 @@ func cutOff(err error) bool {
 }
 
 // recoverable adds to a method what becomes of a call that is never served.
-func recoverable(m method, lose func(*Session, []byte)) method {
+func recoverable(m method, lose func(context.Context, *Session, []byte)) method {
 	m.unserved = lose
 	return m
 }
 
-func loseRead(s *Session, params []byte) {
+func loseRead(ctx context.Context, s *Session, params []byte) {
 	if p, err := decodeOne[wire.ReadParams](wire.MethodRead, params); err == nil {
-		s.lose(p)
+		s.lose(ctx, p)
 	}
 }
 
-func loseReads(s *Session, params []byte) {
+func loseReads(ctx context.Context, s *Session, params []byte) {
 	if p, err := decodeOne[wire.ReadManyParams](wire.MethodReadMany, params); err == nil && len(p.Reads) <= wire.MaxReads {
-		s.lose(p.Reads...)
+		s.lose(ctx, p.Reads...)
 	}
 }
 
-func (s *Session) lose(reads ...wire.ReadParams) {
-	for _, one := range s.begin(reads...) {
+func (s *Session) lose(ctx context.Context, reads ...wire.ReadParams) {
+	for _, one := range s.begin(ctx, reads...) {
 		one.Lose()
 	}
 }

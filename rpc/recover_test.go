@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -97,6 +98,9 @@ func TestRecoverLostReads(t *testing.T) {
 	}
 
 	a.send("mapd/read", `{"path":"big.c","map":"only"}`)
+	for watcher := d.session(); inFlight(watcher, "agent") == 0; {
+		runtime.Gosched()
+	}
 	a.conn.Close()
 	again := d.session(`{"session":"agent"}`)
 	for lost := again.recover(`{}`).Skipped; len(lost) != 1; lost = again.recover(`{}`).Skipped {
@@ -104,6 +108,21 @@ func TestRecoverLostReads(t *testing.T) {
 			t.Fatalf("recovered %+v", lost)
 		}
 	}
+}
+
+// inFlight returns how many requests of a named session are running.
+func inFlight(a *agent, name string) int {
+	a.t.Helper()
+	var s wire.StatusResult
+	if err := json.Unmarshal(a.call("mapd/status", `{}`).Result, &s); err != nil {
+		a.t.Fatal(err)
+	}
+	for _, session := range s.Sessions {
+		if session.Name == name {
+			return session.InFlight
+		}
+	}
+	return -1
 }
 
 // Every read ends as exactly one of delivered, error, recoverable, whatever is
