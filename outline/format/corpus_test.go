@@ -15,12 +15,17 @@ type realFile struct {
 }
 
 // realFiles returns up to most files with the extension, none larger than size,
-// from Go's own tree and the module cache. Where those have none, a test still
-// has its generated documents.
+// from Go's own tree and the module cache, or in their place from the folders
+// that the variable MAPD_CORPUS lists. Where those have none, a test still has
+// its generated documents.
 func realFiles(t testing.TB, extension string, size int64, most int) []realFile {
 	t.Helper()
 	var out []realFile
-	for _, root := range []string{runtime.GOROOT(), moduleCache()} {
+	roots := []string{runtime.GOROOT(), moduleCache()}
+	if extra := filepath.SplitList(os.Getenv("MAPD_CORPUS")); len(extra) > 0 {
+		roots = extra
+	}
+	for _, root := range roots {
 		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || len(out) >= most {
 				return nil

@@ -25,6 +25,8 @@ var scanners = map[string]scanner{
 	"csv":        scanCSV,
 	"tsv":        scanTSV,
 	"sql":        scanSQL,
+	"clojure":    scanClojure,
+	"edn":        scanEDN,
 }
 
 // Supports reports whether Scan knows the language.

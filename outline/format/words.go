@@ -8,17 +8,20 @@ import (
 
 // cutName makes a name valid UTF-8 and cuts it at MaxName bytes.
 func cutName(s string) string {
-	if len(s) > MaxName {
-		i := MaxName
-		for i > 0 && !utf8.RuneStart(s[i]) {
-			i--
-		}
-		s = strings.Clone(s[:i]) + "…"
+	if len(s) <= MaxName && utf8.ValidString(s) {
+		return s
 	}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+	// A bad byte grows to three, so the cut comes last; what is cut off first
+	// is beyond it in any case.
+	s = strings.ToValidUTF8(s[:min(len(s), 2*MaxName)], "\uFFFD")
+	if len(s) <= MaxName {
+		return s
 	}
-	return s
+	i := MaxName
+	for !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return strings.Clone(s[:i]) + "…"
 }
 
 // preview returns the first characters of b on one line: runs of space and
