@@ -36,7 +36,7 @@ func (s *Session) documentSymbol(ctx context.Context, p documentSymbolParams) (a
 	if v.Binary() {
 		return nil, wire.Errorf(wire.BinaryFile, "%s is binary (%s) and has no symbols", quotePath(v.Name()), v.MIME()).With("mimeType", v.MIME())
 	}
-	o, err := v.Outline(ctx)
+	o, err := s.outline(ctx, v)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (s *Session) mapFile(ctx context.Context, p wire.MapParams) (*wire.MapResul
 	if v.Binary() {
 		return nil, wire.Errorf(wire.BinaryFile, "%s is binary (%s) and has no outline", quotePath(v.Name()), v.MIME()).With("mimeType", v.MIME())
 	}
-	o, err := v.Outline(ctx)
+	o, err := s.outline(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Session) changes(ctx context.Context, since string, v *workspace.Versio
 	if !ok || before.Path() != v.Path() {
 		return nil, wire.Errorf(wire.UnknownSnapshot, "since: %q is no version of %s that is still kept; ask for the map without it", since, quotePath(v.Name()))
 	}
-	then, err := before.Outline(ctx)
+	then, err := s.outline(ctx, before)
 	if err != nil {
 		return nil, err
 	}

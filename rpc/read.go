@@ -288,7 +288,7 @@ func symbolError(err error, v *workspace.Version, o *outline.Outline) error {
 // outline returns the outline of the version, and notes in the details how it
 // was made.
 func (a *readAnswer) outline(ctx context.Context) (*outline.Outline, error) {
-	o, err := a.version.Outline(ctx)
+	o, err := a.session.outline(ctx, a.version)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ type Session struct {
 	encoding     string // of LSP positions: "utf-8", "utf-16" or "utf-32"
 	hierarchical bool   // the client takes nested document symbols
 
+	outlining chan struct{} // one element for each outline that is made for it
+
 	requests atomic.Int64
 	inFlight atomic.Int64
 }
@@ -39,6 +41,7 @@ type Session struct {
 func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error) {
 	ses := &Session{
 		server:       s,
+		outlining:    make(chan struct{}, outlinesAtOnce),
 		name:         p.Options.Session,
 		width:        hashline.DefaultWidth,
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),

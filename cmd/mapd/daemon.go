@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -72,15 +73,15 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 	defer listener.Close()
 
 	watch, unwatch := context.WithCancel(ctx)
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
+	var watchers sync.WaitGroup
+	watchers.Go(func() {
 		if listener.Gone(watch, goneCheck) == nil {
 			log.Warn("ending: the socket is gone", "socket", path)
 			server.Stop()
 		}
-	}()
-	defer func() { unwatch(); <-gone }()
+	})
+	watchers.Go(func() { trim(watch) })
+	defer func() { unwatch(); watchers.Wait() }()
 
 	log.Info("ready", "socket", path, "pid", os.Getpid())
 	ready(path)
