@@ -20,7 +20,8 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.RunIfWorker()
 	testscript.Main(m, map[string]func(){
-		"mapd": func() { os.Exit(mainCode()) },
+		"mapd":      func() { os.Exit(mainCode()) },
+		hostilePeer: func() { os.Exit(runHostilePeer()) },
 	})
 }
 
