@@ -245,15 +245,34 @@ func TestStall(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		begin := time.Now()
-		<-c.Done()
-		if took := time.Since(begin); took != 30*time.Second {
-			t.Errorf("closed after %v without progress", took)
-		}
-		if err := c.Err(); err != errStalled {
-			t.Errorf("ended by %v", err)
-		}
+		expectStall(t, c)
 	})
+}
+
+// TestStallFromTheStart has a peer that takes nothing at all.
+func TestStallFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		c := New(t.Context(), ours, Options{Lookup: methods{}.lookup})
+		if err := c.Notify("n", nil); err != nil {
+			t.Fatal(err)
+		}
+		expectStall(t, c)
+	})
+}
+
+// expectStall waits for the end of c.
+func expectStall(t *testing.T, c *Conn) {
+	t.Helper()
+	begin := time.Now()
+	<-c.Done()
+	if took := time.Since(begin); took != 30*time.Second {
+		t.Errorf("closed after %v without progress", took)
+	}
+	if err := c.Err(); err != errStalled {
+		t.Errorf("ended by %v", err)
+	}
 }
 
 // TestCloseWithEverythingBusy closes a connection whose peer does not read,
@@ -357,6 +376,23 @@ func TestPlainReadWriteCloser(t *testing.T) {
 	got, err := io.ReadAll(outR)
 	if want := header(`{"jsonrpc":"2.0","id":1,"result":[1]}`); string(got) != want || err != nil {
 		t.Errorf("%q, %v", got, err)
+	}
+	receive(t, c.Done())
+}
+
+// TestBrokenInput has an input that fails, rather than ends.
+func TestBrokenInput(t *testing.T) {
+	inR, inW := io.Pipe()
+	_, outW := io.Pipe()
+	g := newGate()
+	c := New(t.Context(), pipes{inR, outW}, Options{Lookup: methods{"gate": g.method()}.lookup})
+	go func() {
+		io.WriteString(inW, header(`{"jsonrpc":"2.0","id":1,"method":"gate"}`))
+		receive(t, g.entered)
+		inW.CloseWithError(errors.New("broken"))
+	}()
+	if cause := receive(t, g.ended); cause != ErrDisconnected {
+		t.Errorf("cause %v", cause)
 	}
 	receive(t, c.Done())
 }

@@ -38,6 +38,26 @@ func TestScanAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
+// TestScanEveryByte puts each byte at each place of a string that is looked at
+// eight bytes at once, alone and behind a quote that ends the string.
+func TestScanEveryByte(t *testing.T) {
+	for b := range 256 {
+		for at := range 20 {
+			text := []byte(`["` + strings.Repeat("x", 20) + `"]`)
+			text[2+at] = byte(b)
+			want := json.Valid(text) && utf8.Valid(text)
+			if err := scan(text, 100); (err == nil) != want {
+				t.Errorf("%q: %v, want valid: %v", text, err, want)
+			}
+			short := append([]byte(`["`+strings.Repeat("y", at)), byte(b), '"', ']')
+			want = json.Valid(short) && utf8.Valid(short)
+			if err := scan(short, 100); (err == nil) != want {
+				t.Errorf("%q: %v, want valid: %v", short, err, want)
+			}
+		}
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	for _, text := range texts {
 		f.Add([]byte(text))
