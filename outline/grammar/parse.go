@@ -162,8 +162,12 @@ func (t *table) parse(src []byte) (nodes []node, hasError bool, err error) {
 			nodes[open[len(open)-1]].next = i
 			open = open[:len(open)-1]
 		}
+		start, end := int(r.start), int(r.end)
+		for start < end && isSpace(src[start]) {
+			start++ // some grammars count the space before a node to it
+		}
 		nodes[i] = node{
-			start: int(r.start), end: int(r.end),
+			start: start, end: end,
 			typ: uint16(r._type), field: uint16(r.field),
 			hasError: r.depth&C.REC_HAS_ERROR != 0,
 			missing:  r.depth&C.REC_MISSING != 0,
