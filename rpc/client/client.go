@@ -25,6 +25,10 @@ var ErrConnectionLost = errors.New("the connection to the daemon is lost")
 // for the envelope.
 const maxFrame = 64<<20 + 4<<10
 
+// readAhead is how much is read with the header of a frame. The rest of a larger
+// frame is read to where it stays.
+const readAhead = 4 << 10
+
 // Client is one session with the daemon. It may be used concurrently.
 type Client struct {
 	opt Options
@@ -276,7 +280,7 @@ func (l *link) close(err error) {
 // read delivers what the daemon sends until the link ends.
 func (l *link) read() {
 	defer close(l.done)
-	in := bufio.NewReaderSize(l.socket, 64<<10)
+	in := bufio.NewReaderSize(l.socket, readAhead)
 	for {
 		frame, err := readFrame(in)
 		if err != nil {
