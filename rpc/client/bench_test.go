@@ -68,7 +68,7 @@ func benchmarkRoundTrip(b *testing.B, params, result json.RawMessage) {
 }
 
 // rawEcho answers request bytes with reply bytes.
-func rawEcho(b *testing.B, request, reply int) (echo func(), end func()) {
+func rawEcho(b testing.TB, request, reply int) (echo func(), end func()) {
 	served, ours := pair(b)
 	done := make(chan struct{})
 	go func() {
@@ -99,7 +99,7 @@ func rawEcho(b *testing.B, request, reply int) (echo func(), end func()) {
 }
 
 // pair returns two connected unix sockets.
-func pair(b *testing.B) (served, ours *net.UnixConn) {
+func pair(b testing.TB) (served, ours *net.UnixConn) {
 	address := &net.UnixAddr{Name: filepath.Join(b.TempDir(), "s"), Net: "unix"}
 	l, err := net.ListenUnix("unix", address)
 	if err != nil {
