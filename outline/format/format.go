@@ -27,6 +27,10 @@ var scanners = map[string]scanner{
 	"sql":        scanSQL,
 	"clojure":    scanClojure,
 	"edn":        scanEDN,
+	"rst":        scanRST,
+	"asciidoc":   scanAsciiDoc,
+	"latex":      scanLaTeX,
+	"diff":       scanDiff,
 }
 
 // Supports reports whether Scan knows the language.

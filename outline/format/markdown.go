@@ -22,15 +22,14 @@ func scanMDX(d *doc) {
 
 // markdown is the state between two lines.
 type markdown struct {
-	d      *doc
 	mdx    bool
 	boxes  []mdBox // open block quotes and list items, outermost first
 	leaf   mdLeaf
 	para   mdParagraph
 	fence  mdFence
 	html   htmlEnd
-	braces int   // MDX: brackets open in an expression or module
-	levels []int // of the open sections
+	braces int // MDX: brackets open in an expression or module
+	sections
 }
 
 // mdLeaf is the kind of the open block that holds text.
@@ -60,7 +59,7 @@ type mdParagraph struct {
 // link definitions.
 const maxParagraph = 1000
 
-func newMarkdown(d *doc) *markdown { return &markdown{d: d} }
+func newMarkdown(d *doc) *markdown { return &markdown{sections: sections{d: d}} }
 
 func (m *markdown) run() {
 	first := m.frontMatter() + 1
@@ -68,9 +67,7 @@ func (m *markdown) run() {
 		m.line(n)
 	}
 	m.endLeaf()
-	for range m.levels {
-		m.d.tree.end(m.d.text.Lines())
-	}
+	m.sections.end(m.d.text.Lines())
 }
 
 // frontMatter adds the block of metadata at the start and returns its last
@@ -122,20 +119,6 @@ func (m *markdown) frontMatterKeys(first, last int, mark string) {
 	if open {
 		m.d.tree.end(last)
 	}
-}
-
-// heading adds a section that starts at line start and ends before the next
-// one of its level or higher.
-func (m *markdown) heading(level int, name string, start int) {
-	for k := len(m.levels); k > 0 && m.levels[k-1] >= level; k-- {
-		m.d.tree.end(start - 1)
-		m.levels = m.levels[:k-1]
-	}
-	m.levels = append(m.levels, level)
-	m.d.tree.begin(symbol.Symbol{
-		Name: name, Kind: symbol.Heading, Start: start, NameLine: start,
-		Signature: strings.Repeat("#", level),
-	})
 }
 
 // endLeaf closes the open block of text.
