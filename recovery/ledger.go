@@ -272,13 +272,16 @@ func (l *Ledger) Forget(path string) {
 }
 
 // Tell notes that the session knows what became of the lines that it holds of a
-// file up to that snapshot, or Gone.
+// file up to that snapshot, or Gone. Lines that it knows to be gone stay so until
+// they are delivered again.
 func (l *Ledger) Tell(path, snapshot string) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
 	if f := l.files[path]; f != nil {
 		for _, v := range f.versions {
-			v.told = snapshot
+			if v.told != Gone {
+				v.told = snapshot
+			}
 		}
 	}
 }

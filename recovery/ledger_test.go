@@ -235,8 +235,13 @@ func TestLedgerIsCompact(t *testing.T) {
 	for range 1000 { // the same read again and again costs nothing
 		l.Record(Delivery{Path: "g", Snapshot: "2", Lines: []hashline.Range{rng(1, 2000)}})
 	}
-	if runs := len(l.files["g"].versions[0].all.runs); runs != 1 {
-		t.Errorf("%d runs for one range", runs)
+	for i := range 100 { // pages that follow each other are one range
+		l.Record(Delivery{Path: "h", Snapshot: "3", Lines: []hashline.Range{rng(10*i+1, 10*i+10)}})
+	}
+	for _, path := range []string{"g", "h"} {
+		if runs := len(l.files[path].versions[0].all.runs); runs != 1 {
+			t.Errorf("%s: %d runs for one range", path, runs)
+		}
 	}
 }
 

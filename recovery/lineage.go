@@ -86,14 +86,16 @@ func (l *Lineage) Map(path, from, to string, text func(snapshot string) (*hashli
 	// as they are without gap.
 	first, arrived := len(edits), to
 	var after *hashline.LineMap
+	passed := map[string]*hashline.LineMap{to: nil} // by snapshot, the way on from it
 	for i := len(edits) - 1; i >= 0 && arrived != from; i-- {
 		if edits[i].to != arrived {
 			continue
 		}
 		first, arrived, after = i, edits[i].from, compose(edits[i].lines, after)
-		if arrived == to { // a way back to where it came from proves less
-			first, after = len(edits), nil
+		if way, ok := passed[arrived]; ok { // a round trip proves less than the bytes
+			after = way
 		}
+		passed[arrived] = after
 	}
 	if arrived == from {
 		return after, true
@@ -113,24 +115,28 @@ func (l *Lineage) Map(path, from, to string, text func(snapshot string) (*hashli
 			before, left = compose(before, e.lines), e.to
 		}
 	}
-	return bridge(before, left, arrived, after, text)
+	between, ok := compare(left, arrived, text)
+	if !ok {
+		return nil, false
+	}
+	return compose(compose(before, between), after), true
 }
 
-// bridge compares two versions and puts what is known around it.
-func bridge(before *hashline.LineMap, left, arrived string, after *hashline.LineMap, text func(string) (*hashline.Text, bool)) (*hashline.LineMap, bool) {
-	m := before
-	if left != arrived {
-		old, ok := text(left)
-		if !ok {
-			return nil, false
-		}
-		new, ok := text(arrived)
-		if !ok {
-			return nil, false
-		}
-		m = compose(m, hashline.MapLines(old, new))
+// compare returns the map between two versions by comparing them; nil if they
+// are the same.
+func compare(from, to string, text func(string) (*hashline.Text, bool)) (*hashline.LineMap, bool) {
+	if from == to {
+		return nil, true
 	}
-	return compose(m, after), true
+	old, ok := text(from)
+	if !ok {
+		return nil, false
+	}
+	new, ok := text(to)
+	if !ok {
+		return nil, false
+	}
+	return hashline.MapLines(old, new), true
 }
 
 // compose is LineMap.Compose in which nil is a map that changes nothing.

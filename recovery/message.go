@@ -2,6 +2,8 @@ package recovery
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -53,7 +55,7 @@ func Recover(reads []Read) Recovered {
 			DeliverAs:  "followUp",
 		},
 		Summary:  summary,
-		Expanded: summary + "\n" + strings.Join(paths, "\n"),
+		Expanded: summary + "\n" + strings.Join(rows(paths), "\n"),
 	}
 }
 
@@ -61,9 +63,21 @@ func Recover(reads []Read) Recovered {
 func request(reads []Read, paths []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d read(s) were interrupted before their result arrived. Please read again, with the same arguments:\n", len(reads))
-	for _, p := range paths {
+	for _, p := range rows(paths) {
 		b.WriteString("- " + p + "\n")
 	}
 	b.WriteString("Do not assume anything about the content of these files until you have read it.")
 	return b.String()
+}
+
+// rows returns the paths as one line each: a path with a line end in it is
+// quoted.
+func rows(paths []string) []string {
+	out := slices.Clone(paths)
+	for i, p := range out {
+		if strings.ContainsAny(p, "\n\r") {
+			out[i] = strconv.Quote(p)
+		}
+	}
+	return out
 }

@@ -43,7 +43,7 @@ type Result struct {
 func ParseTurn(data []byte) (Turn, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(data, &in); err != nil {
-		return Turn{}, fmt.Errorf("%w: it must be an object with toolCalls and toolResults: %v", ErrTurn, err)
+		return Turn{}, fmt.Errorf("%w: it must be an object with toolCalls and toolResults", ErrTurn)
 	}
 	var turn Turn
 	calls, err := entries(in, "toolCalls", "tool_calls")
@@ -178,7 +178,7 @@ func (t *Turn) addResult(o object, open bool) {
 }
 
 // maxNesting bounds how deep texts are looked for in a result.
-const maxNesting = 4
+const maxNesting = 8
 
 // collectText appends the texts of a string, a block or a list of these.
 func collectText(raw json.RawMessage, depth int, texts *[]string) {

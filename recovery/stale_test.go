@@ -1,0 +1,194 @@
+package recovery
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mapd/hashline"
+)
+
+// holder is a session with a ledger, on a file that lives.
+type holder struct {
+	*lived
+	ledger *Ledger
+}
+
+func newHolder(t *testing.T, content string) *holder {
+	return &holder{newLived(t, content), NewLedgers(1 << 20).New()}
+}
+
+func (h *holder) read(start, end int) {
+	h.ledger.Record(Delivery{Path: "f", Snapshot: h.at, Lines: []hashline.Range{rng(start, end)}})
+}
+
+func (h *holder) change(gone bool) Change {
+	c := Change{File: h.ledger.File("f"), Snapshot: h.at, Map: func(from, to string) (*hashline.LineMap, bool) {
+		return h.lineage.Map("f", from, to, h.text)
+	}}
+	if !gone {
+		c.Live = h.texts[h.at]
+	}
+	return c
+}
+
+// news returns what the session is told, and notes that it was.
+func (h *holder) news(gone bool) string {
+	c := h.change(gone)
+	var out []string
+	for _, s := range c.Staleness() {
+		words := s.From + ">"
+		if s.To != nil {
+			words += *s.To
+		}
+		for _, r := range s.Ranges {
+			words += fmt.Sprintf(" %v %s", r.Served, r.Status)
+			if r.Now != nil {
+				words += fmt.Sprintf(" %v", *r.Now)
+			}
+		}
+		out = append(out, words)
+	}
+	if gone {
+		h.ledger.Tell("f", Gone)
+	} else {
+		h.ledger.Tell("f", h.at)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (h *holder) hears(want string) {
+	h.t.Helper()
+	if got := h.news(false); got != want {
+		h.t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+func (h *holder) survey(gone bool) string {
+	s := h.change(gone).Survey()
+	return fmt.Sprintf("%v stale %v", s.Ranges, s.Stale)
+}
+
+const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+
+func TestStaleOnce(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(4, 8)
+	h.hears("")
+	h.foreign("1\n2\n3\n4\nA\nB\nC\n8\n9\n10\n")
+	h.hears("s1>s2 5-7 changed 5-7")
+	h.hears("")
+	if got := h.survey(false); got != "[4-8] stale [5-7]" {
+		t.Errorf("survey %s", got)
+	}
+	h.foreign("new\n1\n2\n3\n4\nA\nB\nC\n8\n9\n10\n")
+	h.hears("s1>s3 4 moved 5 8 moved 9")
+	h.hears("")
+	if got := h.survey(false); got != "[5-9] stale [6-8]" {
+		t.Errorf("survey %s", got)
+	}
+}
+
+func TestStaleOnlyForLinesHeld(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 3)
+	h.foreign("1\n2\n3\n4\n5\n6\n7\nEIGHT\n9\n10\n")
+	h.hears("")
+	h.foreign("1\n2\n10\n")
+	h.hears("s1>s3 3 deleted")
+	h.foreign("")
+	h.hears("s1>s4 1-2 deleted")
+	h.hears("")
+}
+
+func TestStaleNeverForUnchangedBytes(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("other\n")
+	h.foreign(tenLines)
+	h.hears("")
+	h.foreign("1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\n")
+	h.hears("") // other bytes, and the same lines
+}
+
+func TestStaleComesBack(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s2 1-10 moved 2-11")
+	h.foreign("new\n" + tenLines + "more\n")
+	h.hears("")
+	h.foreign("new\nnew2\n" + tenLines)
+	h.hears("s1>s4 1-10 moved 3-12")
+}
+
+func TestStaleNeverForOwnEdits(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.edit(hashline.Edit{Op: hashline.Replace, Start: 2, End: 3, Lines: []string{"a", "b", "c"}})
+	h.ledger.Tell("f", h.at) // as the author is
+	h.hears("")
+	// A foreign change after it is news, and only that.
+	h.foreign(strings.Replace(string(h.texts[h.at].Bytes()), "9\n", "NINE\n", 1))
+	h.hears("s1>s3 9 changed 10")
+}
+
+func TestStaleNotForWhatWasShownSince(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("1\n2\n3\n4\nA\n6\n7\nB\n9\n10\n")
+	h.read(5, 5) // a rejection, say
+	h.hears("s1>s2 8 changed 8")
+	h.foreign("1\n2\n3\n4\nAA\n6\n7\nB\n9\n10\n")
+	h.hears("s2>s3 5 changed 5")
+}
+
+func TestStaleFromSeveralVersions(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 5)
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s2 1-5 moved 2-6")
+	h.read(8, 9) // 7 and 8
+	h.foreign("new\n1\nTWO\n3\n4\n5\n6\nSEVEN\n8\n9\n10\n")
+	h.hears("s1>s3 2 changed 3; s2>s3 8 changed 8")
+	if got := h.survey(false); got != "[2-6 8-9] stale [3 8]" {
+		t.Errorf("survey %s", got)
+	}
+}
+
+func TestStaleGone(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(2, 4)
+	if got := h.news(true); got != "s1> 2-4 deleted" {
+		t.Errorf("told %q", got)
+	}
+	if got := h.news(true); got != "" {
+		t.Errorf("told again %q", got)
+	}
+	if got := h.survey(true); got != "[2-4] stale [2-4]" {
+		t.Errorf("survey %s", got)
+	}
+	h.foreign("new\n" + tenLines)
+	h.hears("") // it was told that they are gone
+	h.read(3, 3)
+	h.foreign("new\n1\nTWO\n")
+	h.hears("s2>s3 3 changed 3")
+}
+
+func TestStaleAmbiguous(t *testing.T) {
+	h := newHolder(t, "a\nx\nx\nb\n")
+	h.read(1, 4)
+	h.foreign("a\nx\nb\n")
+	h.hears("s1>s2 2-3 ambiguous 2 4 moved 3")
+}
+
+func TestStaleAfterForget(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.ledger.Forget("f")
+	h.foreign("other\n")
+	h.hears("")
+	if got := h.survey(false); got != "[] stale []" {
+		t.Errorf("survey %s", got)
+	}
+}
