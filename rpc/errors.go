@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"mapd/hashline"
 	"mapd/outline"
 	"mapd/rpc/view"
 	"mapd/rpc/wire"
@@ -27,7 +28,10 @@ var sentinels = []struct {
 	{workspace.ErrReadOnly, wire.ReadOnly},
 	{workspace.ErrBinary, wire.BinaryFile},
 	{workspace.ErrClosed, wire.ShuttingDown},
+	{workspace.ErrExists, wire.AlreadyExists},
+	{workspace.ErrBusy, wire.IO},
 	{workspace.ErrIO, wire.IO},
+	{hashline.ErrTooLong, wire.FileTooLarge},
 	{view.ErrCursor, wire.InvalidCursor},
 }
 
@@ -39,6 +43,9 @@ func toWire(err error) *wire.Error {
 		directory *workspace.DirectoryError
 		missing   *outline.NotFoundError
 		ambiguous *outline.AmbiguousError
+		overlap   *hashline.OverlapError
+		payload   *hashline.PayloadError
+		past      *hashline.RangeError
 	)
 	switch {
 	case errors.As(err, &wired):
@@ -53,6 +60,14 @@ func toWire(err error) *wire.Error {
 		return wire.Errorf(wire.SymbolNotFound, "%s", wireText(err.Error())).With("nearest", missing.Nearest)
 	case errors.As(err, &ambiguous):
 		return wire.Errorf(wire.AmbiguousSymbol, "%s", wireText(err.Error())).With("candidates", ambiguous.Candidates)
+	}
+	switch {
+	case errors.As(err, &overlap):
+		return wire.Errorf(wire.OverlappingEdits, "%v; make them one edit", overlap)
+	case errors.As(err, &payload):
+		return wire.Errorf(wire.InvalidParams, "%v", payload)
+	case errors.As(err, &past):
+		return wire.Errorf(wire.InvalidRange, "%v", past).With("totalLines", past.Lines)
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {

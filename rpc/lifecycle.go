@@ -15,6 +15,7 @@ import (
 type ledgerOwner struct {
 	ledger   *recovery.Ledger
 	reads    *recovery.Reads
+	edits    *edits
 	id       string    // of the session that last had it
 	peer     *peer     // the connection that has it, nil while detached
 	detached time.Time // since when, if peer is nil
@@ -66,9 +67,9 @@ func (s *Server) attach(p *peer, session *Session) error {
 	session.id = fmt.Sprintf("s%d", s.sessions)
 	if owner := s.named[session.name]; session.name != "" {
 		owner.id = session.id
-		session.ledger, session.reads = owner.ledger, owner.reads
+		session.ledger, session.reads, session.edits = owner.ledger, owner.reads, owner.edits
 	} else {
-		session.ledger, session.reads = s.ledgers.New(), &recovery.Reads{}
+		session.ledger, session.reads, session.edits = s.ledgers.New(), &recovery.Reads{}, &edits{}
 	}
 	p.mu.Lock()
 	p.session = session
@@ -84,7 +85,7 @@ func (s *Server) claimLocked(p *peer, name string) error {
 	case owner == nil && len(s.named) >= s.opt.Limits.Sessions && !s.evictLocked():
 		return wire.Errorf(wire.ServerBusy, "there are %d named sessions, all in use; end one of them", len(s.named))
 	case owner == nil:
-		owner = &ledgerOwner{ledger: s.ledgers.New(), reads: &recovery.Reads{}}
+		owner = &ledgerOwner{ledger: s.ledgers.New(), reads: &recovery.Reads{}, edits: &edits{}}
 		s.named[name] = owner
 	case owner.peer != nil:
 		owner.peer.connection().Finish(wire.Errorf(wire.SessionTaken, "session %q was taken over by a newer connection", name))

@@ -34,6 +34,8 @@ func init() {
 		wire.MethodReadMany: recoverable(request(decodeStrict, (*Session).serveReadMany), loseReads),
 		wire.MethodRecover:  request(decodeStrict, (*Session).serveRecover),
 		wire.MethodMap:      request(decodeStrict, plain((*Session).mapFile)),
+		wire.MethodEdit:     request(decodeStrict, (*Session).serveEdit),
+		wire.MethodEditMany: request(decodeStrict, (*Session).serveEditMany),
 		wire.MethodCheck:    request(decodeStrict, (*Session).serveCheck),
 		wire.MethodLedger:   request(decodeStrict, (*Session).serveLedger),
 		wire.MethodForget:   request(decodeStrict, plain((*Session).forget)),

@@ -48,16 +48,11 @@ func readOf(p wire.ReadParams) recovery.Read {
 }
 
 // end settles the reads as the handler ended them. A read whose request was cut
-// off is lost, and so is one whose reply does not leave.
+// off is lost, and so is one whose reply or error does not leave.
 func (a attempts) end(reply conn.Reply, err error) conn.Reply {
-	if err != nil {
-		cutOff := cutOff(err)
+	if err != nil && cutOff(err) {
 		for _, one := range a {
-			if cutOff {
-				one.Lose()
-			} else {
-				one.Settle()
-			}
+			one.Lose()
 		}
 		return reply
 	}

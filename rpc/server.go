@@ -28,6 +28,7 @@ type Options struct {
 	Build   string           // of the executable, compared by clients
 	Socket  string           // shown by status; "" for a private server
 	Roots   []string         // absolute, resolved folders that sessions may open; none: any
+	Sync    bool             // edits reach the disk before they are answered
 	Log     *slog.Logger     // nil discards
 	// Counters adds to a status what is counted outside of the server: events
 	// since the start, and levels of this moment. May be nil.
@@ -47,6 +48,7 @@ type Server struct {
 	maps    *lru.Cache[mapKey, *hashline.LineMap]
 	ledgers *recovery.Ledgers
 	lineage *recovery.Lineage
+	authors *lru.Cache[string, string] // snapshot -> who wrote it
 	log     *slog.Logger
 	metrics *metrics
 	started time.Time
@@ -65,6 +67,9 @@ type Server struct {
 	idle     *time.Timer // runs while there is no connection
 }
 
+// authorBytes bounds the memory of who wrote which version.
+const authorBytes = 1 << 20
+
 // NewServer returns a Server without connections.
 func NewServer(opt Options) *Server {
 	s := &Server{
@@ -74,6 +79,7 @@ func NewServer(opt Options) *Server {
 		maps:     lru.New[mapKey, *hashline.LineMap](opt.Limits.LineMapBytes),
 		ledgers:  recovery.NewLedgers(opt.Limits.LedgerBytes),
 		lineage:  recovery.NewLineage(),
+		authors:  lru.New[string, string](authorBytes),
 		log:      opt.Log,
 		metrics:  newMetrics(),
 		started:  time.Now(),

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"io/fs"
 	"sync/atomic"
 
 	"mapd/hashline"
@@ -21,6 +22,8 @@ type Session struct {
 	folders atomic.Pointer[workspace.Folders]
 
 	ledger *recovery.Ledger // shared by the connections of a named session
+	edits  *edits           // shared like ledger
+	umask  fs.FileMode      // of the client
 	reads  *recovery.Reads  // those that never arrived; shared like ledger
 	stale  string           // how the client learns of stale lines
 
@@ -49,6 +52,13 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		pid:          who.PID,
 		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
 		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,
+	}
+	ses.umask = 0o022
+	if u := p.Options.Umask; u != nil {
+		if *u < 0 || *u > 0o777 {
+			return nil, wire.Errorf(wire.InvalidParams, "umask is %d; it must be 0 to 511 (octal 777)", *u)
+		}
+		ses.umask = fs.FileMode(*u)
 	}
 	if p.ClientInfo != nil {
 		ses.client = p.ClientInfo.Name

@@ -19,6 +19,7 @@ type news struct {
 	session *Session
 	stale   []wire.Stale
 	tell    []told
+	edited  map[string]bool // files whose state the reply tells by itself
 }
 
 // told is that the session knows a file up to a snapshot.
@@ -49,15 +50,44 @@ func (s *Session) news(ctx context.Context, fresh ...*workspace.Version) news {
 	if s.stale != wire.StaleAttach {
 		return news{session: s}
 	}
-	return s.gather(ctx, fresh)
+	n := news{session: s}
+	n.gather(ctx, fresh)
+	return n
 }
 
-func (s *Session) gather(ctx context.Context, fresh []*workspace.Version) news {
-	n := news{session: s}
+// newsAfter is news for the reply to edits of the session, which are no news to
+// it. What others changed in those files before is told as of the version that
+// the edit was made from; the edit's renumber leads on from there.
+func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult) news {
+	n := news{session: s, edited: map[string]bool{}}
+	for _, w := range edits {
+		if w == nil || w.Before == nil {
+			continue
+		}
+		path := w.After.Path()
+		f := s.ledger.File(path)
+		if s.stale == wire.StaleAttach && !knows(f, w.Before.Snapshot()) {
+			n.compare(f, w.Before)
+		}
+		n.edited[path] = true
+		n.tell = append(n.tell, told{path, w.After.Snapshot()})
+	}
+	if s.stale == wire.StaleAttach {
+		n.gather(ctx, nil)
+	}
+	return n
+}
+
+// gather adds what became of the files that the session was shown last.
+func (n *news) gather(ctx context.Context, fresh []*workspace.Version) {
+	s := n.session
 	folders := *s.folders.Load()
 	for i, f := range s.ledger.Files() {
 		if i == staleFiles || ctx.Err() != nil {
 			break
+		}
+		if n.edited[f.Path] {
+			continue
 		}
 		snapshot, err := s.glance(ctx, folders, f.Path, fresh)
 		switch {
@@ -71,7 +101,6 @@ func (s *Session) gather(ctx context.Context, fresh []*workspace.Version) news {
 		}
 		n.add(ctx, f, snapshot)
 	}
-	return n
 }
 
 // glance returns the snapshot of a file as its stamp tells, or exactly where it
@@ -95,28 +124,46 @@ func knows(f recovery.File, snapshot string) bool {
 	return true
 }
 
-// add adds what became of one file.
+// add adds what became of one file, whose live snapshot is given; it may be
+// recovery.Gone.
 func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 	s := n.session
-	change := recovery.Change{File: f, Map: versions{s.server, f.Path, nil}.between}
-	if snapshot != recovery.Gone {
-		v, ok := s.server.cache.Snapshot(snapshot)
-		if !ok || v.Binary() {
-			var err error
-			if v, err = s.open(ctx, f.Path); err != nil || v.Binary() {
-				return
-			}
-			snapshot = v.Snapshot()
+	if snapshot == recovery.Gone {
+		n.compare(f, nil)
+		n.tell = append(n.tell, told{f.Path, recovery.Gone})
+		return
+	}
+	v, ok := s.server.cache.Snapshot(snapshot)
+	if !ok {
+		var err error
+		if v, err = s.open(ctx, f.Path); err != nil {
+			return
 		}
-		change.Snapshot, change.Live, change.Map = snapshot, v.Text(), s.server.versions(v).between
+	}
+	if v.Binary() {
+		return // its lines are not a question any more; a read says what it is
+	}
+	n.compare(f, v)
+	n.tell = append(n.tell, told{f.Path, v.Snapshot()})
+}
+
+// compare adds what became of the lines that the session holds of a file in
+// version v, nil if the file is gone.
+func (n *news) compare(f recovery.File, v *workspace.Version) {
+	s := n.session
+	change := recovery.Change{File: f, Map: versions{s.server, f.Path, v}.between}
+	if v != nil {
+		change.Snapshot, change.Live = v.Snapshot(), v.Text()
 	}
 	folders := *s.folders.Load()
 	for _, stale := range change.Staleness() {
-		out := wire.Stale{Path: wireText(folders.Rel(stale.Path)), From: stale.From, To: stale.To, By: stale.By}
+		out := wire.Stale{Path: wireText(folders.Rel(stale.Path)), From: stale.From, To: stale.To}
+		if stale.To != nil {
+			out.By, _ = s.server.authors.Get(*stale.To)
+		}
 		for _, r := range stale.Ranges {
 			out.Ranges = append(out.Ranges, wire.StaleRange{Served: r.Served, Status: string(r.Status), Now: r.Now})
 		}
 		n.stale = append(n.stale, out)
 	}
-	n.tell = append(n.tell, told{f.Path, snapshot})
 }

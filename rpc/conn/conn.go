@@ -26,7 +26,8 @@ var (
 	ErrClosed = errors.New("the connection is closed")
 )
 
-// Reply is the success of a call.
+// Reply is the success of a call. Beside an error only its Queued and Withdraw
+// count: they are about the frame of the error.
 type Reply struct {
 	// Result is encoded JSON, which must not change any more; nil stands for null.
 	Result []byte
@@ -73,6 +74,8 @@ func (m Method) unserved(params []byte) {
 // Options configure a Conn.
 type Options struct {
 	Limits Limits
+	// Budget is shared by the connections of a daemon; nil is no bound.
+	Budget *Budget
 	// Lookup finds a method, before its params are looked at. Its error answers
 	// the call; for a notification it is logged. Required. Called by one
 	// goroutine at a time.

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -52,7 +53,7 @@ func (c *Conn) finish(ctx context.Context, o outcome) (any, error) {
 // serveCall answers one call that is not part of a batch.
 func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcome {
 	c := s.c
-	e.rawID = append([]byte(nil), e.rawID...)
+	e.rawID = bytes.Clone(e.rawID)
 	method, failed := c.lookup(e)
 	if failed != nil {
 		return outcome{rawID: e.rawID, err: failed}
@@ -72,20 +73,23 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 		}
 		return outcome{rawID: e.rawID, err: refused}
 	}
-	params := s.own(e.params, data)
+	params := s.own(r, e.params, data)
 	jsonrpc2.Async(ctx)
 	return c.run(r, method, params)
 }
 
 // own returns params, which lie in the borrowed frame data, for keeps.
-func (s *stream) own(params, data []byte) []byte {
+func (s *stream) own(r *request, params, data []byte) []byte {
 	if params == nil {
 		return nil
 	}
-	if len(data) > keptBuffer && s.frames.handOver() {
-		return params
+	if len(data) > keptBuffer {
+		if reserved, ok := s.frames.handOver(); ok {
+			r.reserved = reserved
+			return params
+		}
 	}
-	return append([]byte(nil), params...)
+	return bytes.Clone(params)
 }
 
 // lookup finds the method of a call.
@@ -136,7 +140,7 @@ func (c *Conn) run(r *request, method Method, params []byte) outcome {
 	}
 	if err != nil {
 		o.err = c.wireError(r, err)
-		o.reply = Reply{}
+		o.reply = Reply{Queued: o.reply.Queued, Withdraw: o.reply.Withdraw}
 	}
 	c.release(r)
 	return o

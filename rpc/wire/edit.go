@@ -20,6 +20,10 @@ const (
 	OnStaleReject = "reject" // reject when a line has moved
 )
 
+// MaxEdits is the number of operations one mapd/edit may hold, and the number
+// of files one mapd/editMany may hold.
+const MaxEdits = 10_000
+
 // Edit is one operation on lines that anchors name.
 type Edit struct {
 	Op    string    `json:"op"`
@@ -65,8 +69,8 @@ type EditResult struct {
 	Stale            []Stale        `json:"stale,omitempty"`
 }
 
-// Renumber says that old lines after After, up to the next entry, have their
-// numbers changed by Delta.
+// Renumber says that the numbers of the old lines greater than After grow by
+// Delta. Entries add up.
 type Renumber struct {
 	After int `json:"after"`
 	Delta int `json:"delta"`

@@ -1,0 +1,413 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"mapd/hashline"
+	"mapd/recovery"
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// editRequest is a wire.EditParams after the edge.
+type editRequest struct {
+	file     string
+	edits    []editOp
+	snapshot string
+	strict   bool // a line that has moved rejects the edit
+	dryRun   bool
+	create   bool
+}
+
+// editOp is one operation; pos is nil for the start or the end of the file.
+type editOp struct {
+	op       hashline.Op
+	pos, end *hashline.Anchor
+	lines    []string
+}
+
+var editOps = map[string]hashline.Op{
+	wire.OpReplace: hashline.Replace, wire.OpAppend: hashline.Append,
+	wire.OpPrepend: hashline.Prepend, wire.OpDelete: hashline.Delete,
+}
+
+// parseEdit checks what can be checked without the file.
+func parseEdit(p wire.EditParams) (editRequest, error) {
+	r := editRequest{snapshot: p.Snapshot, dryRun: p.DryRun, create: p.Create}
+	var err error
+	if r.file, err = fileName(p.Path, p.URI); err != nil {
+		return r, err
+	}
+	onStale := orDefault(p.OnStale, wire.OnStaleRemap)
+	if err := oneOf("onStale", onStale, wire.OnStaleRemap, wire.OnStaleReject); err != nil {
+		return r, err
+	}
+	r.strict = onStale == wire.OnStaleReject
+	if len(p.Edits) == 0 || len(p.Edits) > wire.MaxEdits {
+		return r, wire.Errorf(wire.InvalidParams, "edits has %d entries; it must have 1 to %d", len(p.Edits), wire.MaxEdits)
+	}
+	for i, e := range p.Edits {
+		op, err := parseOp(e)
+		if err != nil {
+			wired := toWire(err)
+			return r, wire.Errorf(wired.Code, "edit %d: %s", i+1, wired.Message)
+		}
+		r.edits = append(r.edits, op)
+	}
+	if first := r.edits[0]; p.Create && (len(r.edits) > 1 || first.op != hashline.Append || first.pos != nil) {
+		return r, wire.Errorf(wire.InvalidParams, "create takes one append without pos, whose lines are the new file")
+	}
+	return r, nil
+}
+
+func parseOp(e wire.Edit) (editOp, error) {
+	op, ok := editOps[e.Op]
+	if !ok {
+		return editOp{}, wire.Errorf(wire.InvalidParams, "op is %q; it must be one of replace, append, prepend, delete", e.Op)
+	}
+	out := editOp{op: op}
+	var err error
+	if out.pos, err = parseOptional(e.Pos); err != nil {
+		return out, err
+	}
+	if out.end, err = parseOptional(e.End); err != nil {
+		return out, err
+	}
+	ranged := op == hashline.Replace || op == hashline.Delete
+	switch {
+	case ranged && out.pos == nil:
+		return out, wire.Errorf(wire.InvalidParams, "%s needs pos, the anchor of its first line", e.Op)
+	case !ranged && out.end != nil:
+		return out, wire.Errorf(wire.InvalidParams, "%s takes no end; it inserts at pos", e.Op)
+	case op == hashline.Delete && e.Lines != nil && len(*e.Lines) > 0:
+		return out, wire.Errorf(wire.InvalidParams, "delete takes no lines; use replace")
+	case op != hashline.Delete && e.Lines == nil:
+		return out, wire.Errorf(wire.InvalidParams, "%s needs lines, one element for each line", e.Op)
+	case out.end != nil && out.end.Line < out.pos.Line:
+		return out, wire.Errorf(wire.InvalidParams, "end %s stands before pos %s", out.end, out.pos)
+	}
+	if ranged && out.end == nil {
+		out.end = out.pos
+	}
+	if e.Lines != nil {
+		out.lines = *e.Lines
+	}
+	return out, nil
+}
+
+func parseOptional(text string) (*hashline.Anchor, error) {
+	if text == "" {
+		return nil, nil
+	}
+	a, err := hashline.ParseAnchor(text)
+	if err != nil {
+		return nil, anchorError(err)
+	}
+	return &a, nil
+}
+
+// editing is an edit on its way: what its last run against live bytes came to.
+type editing struct {
+	session *Session
+	req     editRequest
+
+	live     *workspace.Version // nil for a file to be made
+	applied  *hashline.Applied
+	written  *workspace.WriteResult // nil unless the file was changed
+	rebased  []wire.Rebased
+	warnings []string
+	// shown is what a rejection shows, and the version it rests on.
+	shown []delivery
+}
+
+// run makes the new bytes from the live version. It may run several times, on
+// different versions; only the last one counts.
+func (e *editing) run(live *workspace.Version) ([]byte, error) {
+	e.live, e.rebased, e.warnings, e.shown = live, nil, nil, nil
+	text := hashline.NewText(nil)
+	var edits []hashline.Edit
+	var err error
+	if live == nil {
+		edits = []hashline.Edit{{Op: hashline.Append, Lines: e.req.edits[0].lines}}
+	} else {
+		if err := mustBeText(live); err != nil {
+			return nil, err
+		}
+		text = live.Text()
+		if edits, err = e.resolve(live); err != nil {
+			return nil, err
+		}
+	}
+	if e.applied, err = hashline.Apply(text, edits); err != nil {
+		return nil, err
+	}
+	return e.applied.New.Bytes(), nil
+}
+
+// resolve finds the live lines of every anchor, all in one version, or says
+// why the edit is rejected.
+func (e *editing) resolve(live *workspace.Version) ([]hashline.Edit, error) {
+	scene := e.session.scene(live)
+	var verdicts []recovery.Verdict
+	var partial, unseen []hashline.Range
+	edits := make([]hashline.Edit, len(e.req.edits))
+	for i, op := range e.req.edits {
+		if err := notDisplayed(scene, i, op.lines, e.req.snapshot); err != nil {
+			return nil, err
+		}
+		edits[i] = hashline.Edit{Op: op.op, Lines: op.lines}
+		switch {
+		case op.pos == nil:
+		case op.end == nil:
+			v := scene.Resolve(*op.pos, e.req.snapshot)
+			verdicts = append(verdicts, v)
+			edits[i].Start = v.Line
+		default:
+			span := provenSpan(scene, scene.ResolveSpan(*op.pos, *op.end, e.req.snapshot))
+			verdicts = append(verdicts, span.Verdicts()...)
+			edits[i].Start, edits[i].End = span.Lines.Start, span.Lines.End
+			partial, unseen = append(partial, span.Partial...), append(unseen, span.Unseen...)
+		}
+	}
+	if rejection, rejected := scene.Reject(quotePath(live.Name()), verdicts, e.req.strict, wire.DefaultMaxBytes); rejected {
+		e.shown = []delivery{
+			renamed(scene, live, verdicts),
+			{live, rejection.Reread.Ranges, rejection.Reread.Partial},
+		}
+		return nil, rejectionError(rejection, live)
+	}
+	if len(partial) > 0 {
+		return nil, wire.Errorf(wire.PartiallyShown, "lines %s of %s were only shown cut, or with bytes replaced; read them whole before you replace them, for example with a larger view through the cursor", joinRanges(partial), quotePath(live.Name())).
+			With("ranges", hashline.Merge(partial))
+	}
+	e.note(verdicts, hashline.Merge(unseen))
+	return edits, nil
+}
+
+// provenSpan refuses a span of which neither end was delivered when it holds
+// lines that the hashes of the two ends do not cover: nothing says what the
+// agent believes to stand there. A hash covers its line and both neighbours.
+func provenSpan(scene *recovery.Scene, span recovery.Span) recovery.Span {
+	if !span.OK() || span.Start.Status != recovery.NeverServed || span.End.Status != recovery.NeverServed || span.Lines.Len() <= 4 {
+		return span
+	}
+	inner := span.Lines.Start + 2
+	span.Broken = []recovery.Verdict{{
+		Anchor: scene.Live.Anchor(inner, scene.Width), Status: recovery.NeverServed,
+		Place: hashline.Range{Start: inner, End: span.Lines.End - 2},
+	}}
+	return span
+}
+
+// note keeps what the client should know about an edit that is not rejected.
+func (e *editing) note(verdicts []recovery.Verdict, unseen []hashline.Range) {
+	for _, v := range verdicts {
+		switch v.Status {
+		case recovery.Moved:
+			e.rebased = append(e.rebased, wire.Rebased{From: v.Anchor.String(), To: v.Now.String()})
+		case recovery.NeverServed:
+			e.warnings = append(e.warnings, fmt.Sprintf("never_served: %s was not shown to this session; it was taken because the live line %d has its hash", v.Anchor, v.Line))
+		}
+	}
+	if len(unseen) > 0 {
+		e.warnings = append(e.warnings, fmt.Sprintf("lines %s were replaced without having been shown to this session", joinRanges(unseen)))
+	}
+}
+
+// notDisplayed refuses payload in mapd's own display form: LINE#HASH:content
+// with a hash that it served. It is a copy of a shown line, not a line.
+func notDisplayed(scene *recovery.Scene, edit int, lines []string, snapshot string) error {
+	for k, line := range lines {
+		if !strings.Contains(line, ":") {
+			continue
+		}
+		anchor, err := hashline.ParseAnchor(line)
+		if err != nil {
+			continue
+		}
+		if v := scene.Resolve(anchor, ""); v.Snapshot != "" {
+			return wire.Errorf(wire.InvalidParams, "edit %d: lines[%d] starts with %s:, the anchor of a line that was shown; give the content alone", edit+1, k, anchor)
+		}
+	}
+	return nil
+}
+
+// rejectionError is a rejection with all that the next try needs.
+func rejectionError(r recovery.Rejection, live *workspace.Version) error {
+	return wire.Errorf(wire.StaleAnchors, "%s", wireText(r.Message)).
+		With("applied", false).
+		With("mismatches", r.Mismatches).
+		With("remaps", r.Remaps).
+		With("affectedRanges", append([]hashline.Range{}, r.Affected...)).
+		With("snapshot", live.Snapshot()).
+		With("reread", reread(r.Reread))
+}
+
+func joinRanges(rs []hashline.Range) string {
+	var out []string
+	for _, r := range hashline.Merge(rs) {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// perform runs the edit and returns its result, and what that delivers.
+func (e *editing) perform(ctx context.Context) (*wire.EditResult, []delivery, error) {
+	s := e.session
+	folders := *s.folders.Load()
+	if len(folders.Roots()) == 0 {
+		return nil, nil, errNoFolder
+	}
+	if e.req.dryRun {
+		return e.rehearse(ctx)
+	}
+	written, err := s.server.cache.Write(ctx, folders, e.req.file, workspace.WriteOptions{
+		Create: e.req.create, Mode: s.fileMode(), NoSync: !s.server.opt.Sync,
+	}, e.run)
+	if err != nil {
+		return nil, e.shown, notWritten(err)
+	}
+	result := e.result(written.After)
+	result.Applied, result.NoChange = written.Changed, !written.Changed
+	result.InPlace = written.InPlace != ""
+	result.Warnings = append(result.Warnings, written.Warnings...)
+	if written.Plain {
+		result.Warnings = append(result.Warnings, "this file system cannot exchange files: a change of another program in the last moment would not have been noticed")
+	}
+	if !written.Changed {
+		return result, nil, nil
+	}
+	s.wrote(written, e.applied)
+	e.written = &written
+	return result, []delivery{e.fresh(written.After, result)}, nil
+}
+
+// rehearse runs the edit on the live bytes and writes nothing.
+func (e *editing) rehearse(ctx context.Context) (*wire.EditResult, []delivery, error) {
+	live, err := e.session.open(ctx, e.req.file)
+	switch {
+	case err == nil && e.req.create:
+		return nil, nil, notWritten(fmt.Errorf("create %s: %w", quotePath(live.Name()), workspace.ErrExists))
+	case e.req.create && errors.Is(err, workspace.ErrNotFound):
+		live = nil
+	case err != nil:
+		return nil, nil, notWritten(err)
+	}
+	if _, err := e.run(live); err != nil {
+		return nil, e.shown, notWritten(err)
+	}
+	result := &wire.EditResult{Path: wireText(e.req.file)}
+	if live != nil {
+		result = e.result(live)
+	}
+	e.describe(result)
+	result.DryRun, result.NoChange = true, !e.applied.Changed()
+	return result, nil, nil
+}
+
+// result is the result of an edit that led to version v.
+func (e *editing) result(v *workspace.Version) *wire.EditResult {
+	r := &wire.EditResult{Path: wireText(v.Name()), Snapshot: v.Snapshot()}
+	e.describe(r)
+	return r
+}
+
+// describe fills in what the edit did to the lines.
+func (e *editing) describe(r *wire.EditResult) {
+	a := e.applied
+	name := r.Path
+	old := "a/" + name
+	if e.req.create {
+		old = "/dev/null"
+	}
+	r.Diff = string(hashline.AppendValid(nil, hashline.UnifiedDiff(old, "b/"+name, a.Old, a.New, a.Hunks, hashline.DiffContext)))
+	r.FirstChangedLine = a.FirstChangedLine()
+	r.Renumber = []wire.Renumber{}
+	for _, s := range a.Renumber {
+		r.Renumber = append(r.Renumber, wire.Renumber{After: s.After, Delta: s.Delta})
+	}
+	r.Anchors = []wire.AnchoredHunk{}
+	for _, around := range a.Around(1) {
+		text, _ := a.New.Show(nil, around, hashline.Style{Width: e.session.width, MaxLine: e.session.server.opt.Limits.LineShown})
+		r.Anchors = append(r.Anchors, wire.AnchoredHunk{Start: around.Start, End: around.End, Text: string(text)})
+	}
+	r.Rebased, r.Warnings = e.rebased, e.warnings
+}
+
+// fresh is what the anchors of a result deliver.
+func (e *editing) fresh(v *workspace.Version, r *wire.EditResult) delivery {
+	d := delivery{version: v}
+	for _, hunk := range r.Anchors {
+		lines := hashline.Range{Start: hunk.Start, End: hunk.End}
+		_, shown := v.Text().Show(nil, lines, hashline.Style{MaxLine: e.session.server.opt.Limits.LineShown})
+		d.lines = append(d.lines, lines)
+		for _, c := range shown.Cut {
+			d.partial = append(d.partial, hashline.Range{Start: c.Line, End: c.Line})
+		}
+		d.partial = append(d.partial, hashline.Compact(shown.Lossy)...)
+	}
+	return d
+}
+
+// wrote notes an edit that was written: lines are followed through it exactly,
+// and others learn who made it.
+func (s *Session) wrote(w workspace.WriteResult, a *hashline.Applied) {
+	path := w.After.Path()
+	if w.Before != nil {
+		s.server.lineage.Add(path, w.Before.Snapshot(), w.After.Snapshot(), a.Map)
+	}
+	s.server.authors.Put(w.After.Snapshot(), s.label(), int64(len(s.label())))
+}
+
+// label names the session to others.
+func (s *Session) label() string {
+	return orDefault(s.name, orDefault(s.client, "session")+" "+s.id)
+}
+
+// fileMode is the permission of a file that the session creates.
+func (s *Session) fileMode() fs.FileMode { return 0o666 &^ s.umask }
+
+// notWritten makes sure that a failed edit cannot be read as a success.
+func notWritten(err error) error {
+	const words = "nothing was written"
+	var stray *workspace.StrayError
+	if errors.As(err, &stray) {
+		return err
+	}
+	wired := toWire(err)
+	if strings.Contains(wired.Message, words) {
+		return wired
+	}
+	return &wire.Error{Code: wired.Code, Message: wired.Message + "; " + words, Fields: wired.Fields}
+}
+
+// serveEdit answers mapd/edit.
+func (s *Session) serveEdit(ctx context.Context, p wire.EditParams) (conn.Reply, error) {
+	return s.edits.once(p.RequestID, p, func() (conn.Reply, error) { return s.edit(ctx, p) })
+}
+
+func (s *Session) edit(ctx context.Context, p wire.EditParams) (conn.Reply, error) {
+	req, err := parseEdit(p)
+	if err != nil {
+		return conn.Reply{}, notWritten(err)
+	}
+	e := &editing{session: s, req: req}
+	result, shown, err := e.perform(ctx)
+	if err != nil {
+		return s.recorded(conn.Reply{}, shown...), err
+	}
+	if result.NoChange && !result.DryRun {
+		if err := s.edits.noChange(p); err != nil {
+			return conn.Reply{}, err
+		}
+	}
+	news := s.newsAfter(ctx, e.written)
+	result.Stale = news.stale
+	encoded, err := encode(result)
+	return news.told(s.recorded(conn.Reply{Result: encoded}, shown...)), err
+}
