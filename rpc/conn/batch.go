@@ -1,6 +1,8 @@
 package conn
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"sync"
 
@@ -26,6 +28,9 @@ func (s *stream) serveBatch(ctx context.Context, f *frame, data []byte) []outcom
 	if busy == nil {
 		defer c.leaveBatch(int64(len(data)))
 	}
+	reserved, owned, refused := s.keep(data)
+	defer c.opt.Budget.release(reserved)
+	busy = cmp.Or(busy, refused)
 	calls := make([]element, 0, len(f.elements))
 	waiting := false
 	for _, e := range f.elements {
@@ -35,7 +40,7 @@ func (s *stream) serveBatch(ctx context.Context, f *frame, data []byte) []outcom
 		if e.kind == kindNotification || e.kind == kindResponse {
 			continue
 		}
-		call := s.prepare(e, busy)
+		call := c.prepare(e, busy, owned)
 		waiting = waiting || call.request != nil
 		calls = append(calls, call)
 	}
@@ -53,12 +58,10 @@ func (s *stream) serveBatch(ctx context.Context, f *frame, data []byte) []outcom
 	return replies
 }
 
-// prepare decides what can be decided on the read loop.
-func (s *stream) prepare(e envelope, busy *wire.Error) element {
-	c := s.c
-	if e.rawID != nil {
-		e.rawID = append([]byte(nil), e.rawID...)
-	}
+// prepare decides what can be decided on the read loop. The frame of e is
+// borrowed unless owned is set.
+func (c *Conn) prepare(e envelope, busy *wire.Error, owned bool) element {
+	e.rawID = bytes.Clone(e.rawID)
 	call := element{envelope: e, out: outcome{rawID: e.rawID}}
 	if e.kind == kindInvalid {
 		c.counters.malformed.Add(1)
@@ -85,9 +88,8 @@ func (s *stream) prepare(e envelope, busy *wire.Error) element {
 		call.request = nil
 		return call
 	}
-	call.envelope.params = append([]byte(nil), e.params...)
-	if e.params == nil {
-		call.envelope.params = nil
+	if !owned {
+		call.envelope.params = bytes.Clone(e.params)
 	}
 	return call
 }

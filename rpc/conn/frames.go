@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"time"
+
+	"mapd/rpc/wire"
 )
 
 // framing is how a connection separates its messages.
@@ -18,14 +22,23 @@ const (
 	framingLine            // one message a line
 )
 
-// framingError ends a connection: the next frame's start is not known.
-type framingError struct{ problem string }
+// framingError ends a connection: the next frame's start is not known, or not
+// worth waiting for.
+type framingError struct {
+	code    wire.Code
+	problem string
+}
 
 func (e *framingError) Error() string { return e.problem }
+
+func lostf(format string, args ...any) error {
+	return &framingError{wire.ParseError, fmt.Sprintf(format, args...)}
+}
 
 const (
 	firstBuffer = 4 << 10   // an idle connection costs this
 	keptBuffer  = 256 << 10 // a larger buffer is given up after its frame
+	largeBuffer = 1 << 20   // from here on a buffer grows more carefully
 	growthStep  = 64 << 10
 	maxEmptyRun = 100 // reads of 0 bytes in a row before the reader is called broken
 )
@@ -36,6 +49,9 @@ type frameReader struct {
 	r          io.Reader
 	framing    framing
 	limits     Limits
+	budget     *Budget // shared with other connections; may be nil
+	reserved   int64   // of budget, for buf
+	hurried    bool    // r has a deadline
 	buf        []byte
 	start, end int // unread bytes are buf[start:end]
 	eof        error
@@ -46,6 +62,7 @@ type frameReader struct {
 // io.ErrUnexpectedEOF inside a frame, else the error of the reader.
 func (f *frameReader) next() ([]byte, error) {
 	f.shrink()
+	defer f.hurry(false)
 	if f.framing == framingUnknown {
 		if err := f.sniff(); err != nil {
 			return nil, err
@@ -68,19 +85,21 @@ func (f *frameReader) sniff() error {
 		f.framing = framingLine
 	default:
 		f.framing = framingLine
-		return &framingError{fmt.Sprintf("the first byte is %q: want a Content-Length header, or a JSON message a line", c)}
+		return lostf("the first byte is %q: want a Content-Length header, or a JSON message a line", c)
 	}
 	return nil
 }
 
 // handOver gives up the buffer if it holds nothing but the last frame, which is
-// then not borrowed any more. It spares a large frame a copy.
-func (f *frameReader) handOver() bool {
+// then not borrowed any more. It spares a large frame a copy. reserved is what
+// the new owner has to give back to the budget.
+func (f *frameReader) handOver() (reserved int64, ok bool) {
 	if f.start != f.end {
-		return false
+		return 0, false
 	}
-	f.buf, f.start, f.end = nil, 0, 0
-	return true
+	reserved = f.reserved
+	f.buf, f.start, f.end, f.reserved = nil, 0, 0, 0
+	return reserved, true
 }
 
 // shrink gives a large buffer up once its frame is served.
@@ -89,6 +108,32 @@ func (f *frameReader) shrink() {
 		small := make([]byte, firstBuffer)
 		copy(small, f.buf[f.start:f.end])
 		f.buf, f.start, f.end = small, 0, unread
+		f.reserve(0)
+	}
+}
+
+// reserve changes what the buffer takes of the budget.
+func (f *frameReader) reserve(n int64) error {
+	if n > f.reserved && !f.budget.reserve(n-f.reserved) {
+		return &framingError{wire.ServerBusy, "too many large messages are arriving at once: connect again and send it later"}
+	}
+	if n < f.reserved {
+		f.budget.release(f.reserved - n)
+	}
+	f.reserved = n
+	return nil
+}
+
+// hurry gives the peer until Stall from now to complete a large frame: it takes
+// of the budget of all.
+func (f *frameReader) hurry(on bool) {
+	if r, ok := f.r.(interface{ SetReadDeadline(time.Time) error }); ok && f.hurried != on {
+		f.hurried = on
+		deadline := time.Time{}
+		if on {
+			deadline = time.Now().Add(f.limits.Stall)
+		}
+		_ = r.SetReadDeadline(deadline)
 	}
 }
 
@@ -102,10 +147,15 @@ func (f *frameReader) fill(n, most int) error {
 			}
 			return f.eof
 		}
-		f.room(most)
+		if err := f.room(most); err != nil {
+			return err
+		}
 		got, err := f.r.Read(f.buf[f.end:])
 		f.end += got
 		f.eof = err
+		if f.hurried && errors.Is(err, os.ErrDeadlineExceeded) {
+			return lostf("a message over %d bytes did not arrive within %v", keptBuffer, f.limits.Stall)
+		}
 		if empty++; got > 0 {
 			empty = 0
 		} else if empty > maxEmptyRun {
@@ -116,21 +166,32 @@ func (f *frameReader) fill(n, most int) error {
 }
 
 // room makes place for at least one more byte behind end: by moving what is
-// unread to the front, else by a buffer four times as large.
-func (f *frameReader) room(most int) {
+// unread to the front, else by a larger buffer.
+func (f *frameReader) room(most int) error {
 	if f.end < len(f.buf) {
-		return
+		return nil
 	}
 	unread := f.end - f.start
 	if f.start > 0 && unread <= len(f.buf)/2 {
 		copy(f.buf, f.buf[f.start:f.end])
 		f.start, f.end = 0, unread
-		return
+		return nil
 	}
-	size := min(max(4*len(f.buf), growthStep), most)
-	grown := make([]byte, max(size, firstBuffer, unread+1))
+	factor := 4
+	if len(f.buf) >= largeBuffer {
+		factor = 2
+	}
+	size := max(min(max(factor*len(f.buf), growthStep), most), firstBuffer, unread+1)
+	if size > keptBuffer {
+		if err := f.reserve(int64(size)); err != nil {
+			return err
+		}
+		f.hurry(true)
+	}
+	grown := make([]byte, size)
 	copy(grown, f.buf[f.start:f.end])
 	f.buf, f.start, f.end = grown, 0, unread
+	return nil
 }
 
 // nextLine returns the next line that is not blank, without its terminator. A
@@ -144,7 +205,7 @@ func (f *frameReader) nextLine() ([]byte, error) {
 			line = unread[:scanned+i]
 		}
 		if len(line) > f.limits.Frame+1 || len(line) == f.limits.Frame+1 && line[len(line)-1] != '\r' {
-			return nil, &framingError{fmt.Sprintf("the line is longer than the limit of %d bytes", f.limits.Frame)}
+			return nil, lostf("the line is longer than the limit of %d bytes", f.limits.Frame)
 		}
 		if i < 0 {
 			scanned = len(unread)
@@ -203,11 +264,11 @@ func (f *frameReader) header() (int, error) {
 	}
 	switch {
 	case length < 0:
-		return 0, &framingError{"the header has no Content-Length"}
+		return 0, lostf("the header has no Content-Length")
 	case length == 0:
-		return 0, &framingError{"Content-Length is 0"}
+		return 0, lostf("Content-Length is 0")
 	case length > f.limits.Frame:
-		return 0, &framingError{fmt.Sprintf("Content-Length is over the limit of %d bytes", f.limits.Frame)}
+		return 0, lostf("Content-Length is over the limit of %d bytes", f.limits.Frame)
 	}
 	return length, nil
 }
@@ -239,7 +300,7 @@ func (f *frameReader) headerLine(used int) ([]byte, error) {
 }
 
 func (f *frameReader) headerTooLong() error {
-	return &framingError{fmt.Sprintf("the header is longer than the limit of %d bytes", f.limits.Header)}
+	return lostf("the header is longer than the limit of %d bytes", f.limits.Header)
 }
 
 // headerField reads one field; length is the Content-Length so far, -1 for none.
@@ -248,7 +309,7 @@ func (f *frameReader) headerTooLong() error {
 func headerField(line string, length int) (int, error) {
 	name, value, found := strings.Cut(line, ":")
 	if !found {
-		return 0, &framingError{fmt.Sprintf("the header line %q has no colon", clip(strings.TrimSpace(line)))}
+		return 0, lostf("the header line %q has no colon", clip(strings.TrimSpace(line)))
 	}
 	if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
 		return length, nil
@@ -256,13 +317,13 @@ func headerField(line string, length int) (int, error) {
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseUint(value, 10, 31)
 	if errors.Is(err, strconv.ErrRange) {
-		return 0, &framingError{"Content-Length is out of range"}
+		return 0, lostf("Content-Length is out of range")
 	}
 	if err != nil {
-		return 0, &framingError{fmt.Sprintf("Content-Length is %q: want a number of bytes", clip(value))}
+		return 0, lostf("Content-Length is %q: want a number of bytes", clip(value))
 	}
 	if length >= 0 && length != int(n) {
-		return 0, &framingError{"two Content-Length fields contradict each other"}
+		return 0, lostf("two Content-Length fields contradict each other")
 	}
 	return int(n), nil
 }

@@ -16,7 +16,8 @@ type request struct {
 	method   string
 	received time.Time
 	bytes    int64
-	slot     bool // holds an element of Conn.slots
+	reserved int64 // of Options.Budget, for the params
+	slot     bool  // holds an element of Conn.slots
 }
 
 type requestKey struct{}
@@ -98,6 +99,7 @@ func (c *Conn) release(r *request) {
 	if r.slot {
 		<-c.slots
 	}
+	c.opt.Budget.release(r.reserved)
 	r.cancel(nil)
 }
 

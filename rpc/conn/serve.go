@@ -73,23 +73,39 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 		}
 		return outcome{rawID: e.rawID, err: refused}
 	}
-	params := s.own(r, e.params, data)
+	params, refused := s.own(r, e.params, data)
+	if refused != nil {
+		c.release(r)
+		return outcome{rawID: e.rawID, err: refused}
+	}
 	jsonrpc2.Async(ctx)
 	return c.run(r, method, params)
 }
 
 // own returns params, which lie in the borrowed frame data, for keeps.
-func (s *stream) own(r *request, params, data []byte) []byte {
-	if params == nil {
-		return nil
+func (s *stream) own(r *request, params, data []byte) ([]byte, *wire.Error) {
+	reserved, owned, refused := s.keep(data)
+	r.reserved = reserved
+	if refused != nil || owned {
+		return params, refused
 	}
-	if len(data) > keptBuffer {
-		if reserved, ok := s.frames.handOver(); ok {
-			r.reserved = reserved
-			return params
-		}
+	return bytes.Clone(params), nil
+}
+
+// keep makes the borrowed frame data the property of its calls: the buffer
+// itself, if owned is set, else copies of its parts. Either way it takes reserved
+// of the budget.
+func (s *stream) keep(data []byte) (reserved int64, owned bool, refused *wire.Error) {
+	if len(data) <= keptBuffer {
+		return 0, false, nil
 	}
-	return bytes.Clone(params)
+	if reserved, owned = s.frames.handOver(); owned {
+		return reserved, true, nil
+	}
+	if size := int64(len(data)); s.c.opt.Budget.reserve(size) {
+		return size, false, nil
+	}
+	return 0, false, s.c.busy("too many large requests are in flight")
 }
 
 // lookup finds the method of a call.

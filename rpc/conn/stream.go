@@ -31,7 +31,7 @@ const batchEnvelope = `{"jsonrpc":"2.0","id":"$/batch","method":"$/batch"}`
 func newStream(c *Conn) *stream {
 	return &stream{
 		c:      c,
-		frames: frameReader{r: c.rwc, limits: c.limits},
+		frames: frameReader{r: c.rwc, limits: c.limits, budget: c.opt.Budget},
 		parser: parser{limits: c.limits},
 	}
 }
@@ -101,15 +101,16 @@ func (s *stream) envelope(e *envelope) []byte {
 // still run, unless the peer is gone, and for their replies to leave.
 func (s *stream) end(err error) {
 	c := s.c
+	defer s.frames.reserve(0)
 	var lost *framingError
 	switch {
 	case errors.As(err, &lost) || err == io.ErrUnexpectedEOF:
-		problem := "the input ends inside a message"
+		code, problem := wire.ParseError, "the input ends inside a message"
 		if lost != nil {
-			problem = lost.problem
+			code, problem = lost.code, lost.problem
 		}
 		c.framing.Store(uint32(s.frames.framing))
-		c.reject(nil, wire.ParseError, problem)
+		c.reject(nil, code, problem)
 	case err != io.EOF:
 		c.abort(ErrDisconnected)
 	}
