@@ -118,3 +118,15 @@ func BenchmarkMapLinesHostile(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkApplyOneLine(b *testing.B) {
+	t, _ := changedText()
+	edits := []Edit{{Op: Replace, Start: 25_000, End: 25_000, Lines: []string{"one line"}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Apply(t, edits); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perLine(b, t.Lines())
+}

@@ -61,3 +61,14 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		})
 	}
 }
+
+func TestComposingHostileMapsIsBounded(t *testing.T) {
+	for name, pair := range hostilePairs(20_000) {
+		m, back := MapLines(pair[0], pair[1]), MapLines(pair[1], pair[0])
+		start := time.Now()
+		m.Compose(back).Compose(m)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%s: %v for %d lines", name, took, pair[0].Lines())
+		}
+	}
+}

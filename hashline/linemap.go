@@ -154,13 +154,23 @@ func (m *LineMap) Unchanged() bool {
 // whose older text must be the newer text of m. It proves what both prove.
 func (m *LineMap) Compose(next *LineMap) *LineMap {
 	b := mapBuilder{newLines: next.newLines}
+	var asked Range // the last range that was followed, and the answer
+	var answer Fate
 	for _, s := range m.spans {
-		if s.kind == kept {
+		switch s.kind {
+		case kept:
 			next.appendKept(&b, s)
-			continue
-		}
-		for i := range s.len {
-			b.place(s.old+i, next.follow(s.fate(i)))
+		case changed:
+			for i := range s.len {
+				b.place(s.old+i, next.follow(s.fate(i)))
+			}
+		case deleted, ambiguous:
+			// All lines of the span share their fate, and so do neighbouring spans
+			// of one change, whose extent can be as long as the text.
+			if f := s.fate(0); f.Now != asked {
+				asked, answer = f.Now, next.follow(f)
+			}
+			b.share(s.old, s.len, answer)
 		}
 	}
 	return b.done()
@@ -283,6 +293,15 @@ func (b *mapBuilder) place(old int, f Fate) {
 		s.kind, s.extent = deleted, 0
 	case Ambiguous:
 		s.kind = ambiguous
+	}
+	b.add(s)
+}
+
+// share adds n old lines with one fate, which is not a proven or a changed one.
+func (b *mapBuilder) share(old, n int, f Fate) {
+	s := span{old: old, len: n, kind: deleted, new: f.Now.Start}
+	if f.Status == Ambiguous {
+		s.kind, s.extent = ambiguous, f.Now.Len()
 	}
 	b.add(s)
 }
