@@ -206,6 +206,9 @@ func TestRandomBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkOutline(t, o)
+				if o.Why == symbol.Crashed {
+					t.Fatalf("panicked on %q", src)
+				}
 			}
 		})
 	}

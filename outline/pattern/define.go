@@ -14,13 +14,20 @@ type language struct {
 	mods   map[string]bool        // what may stand before such a word
 	// calls: a definition may also look like "name(…) {", with words before it.
 	calls bool
+	// macros: a line that starts with # is for a preprocessor and goes on after a
+	// backslash.
+	macros bool
+	// members: in a type such a line needs no block.
+	members bool
 	// name holds bytes that names have beside letters, digits and underscores.
 	name string
 	ends []string // words that end a block at the indentation of its start
+	docs bool     // a string before a definition documents it
 	// merge: definitions of one name that follow each other are one.
 	merge bool
 	// special finds what has no word before it. It is asked first.
 	special func(s *scanner, indent int, code, raw []byte) (definition, bool)
+	script  *language // of what a script element holds
 }
 
 // blocks says what tells the end of a block.
@@ -39,7 +46,10 @@ type definition struct {
 	exported bool
 	doubt    bool // it is one only if a block follows
 	line     bool // it has only this line
-	section  bool // it ends where the next section starts
+	section  bool // it ends where the next section starts, or a word ends it
+	named    bool // its name follows its block
+	above    bool // it starts on the line before
+	nested   bool // a section that does not end the one before
 }
 
 // exports are the modifiers that make a definition visible outside.
@@ -48,7 +58,7 @@ var exports = set("export", "pub", "public", "open", "global")
 // control are words that a bracket follows without defining anything.
 var control = set("if", "for", "while", "switch", "return", "else", "elif", "elseif", "do", "catch", "sizeof", "throw", "throws", "new", "delete", "case", "typedef", "using",
 	"goto", "assert", "await", "yield", "with", "foreach", "unless", "until", "synchronized", "defer", "go", "select", "match", "when", "try", "finally", "lock", "fixed", "in", "not",
-	"and", "or", "is", "typeof", "void", "super", "this", "echo", "print", "exit", "die", "require", "include", "import", "local", "my", "our", "let", "var", "const", "val", "loop", "guard")
+	"and", "or", "is", "typeof", "super", "this", "echo", "print", "exit", "die", "require", "include", "import", "local", "my", "our", "let", "var", "const", "val", "loop", "guard")
 
 func set(words ...string) map[string]bool {
 	m := make(map[string]bool, len(words))
@@ -70,7 +80,11 @@ func (l *language) match(s *scanner, indent int, code, raw []byte) (definition, 
 		return def, true
 	}
 	if l.calls && !s.inFunction() {
-		return l.byCall(code)
+		def, ok := l.byCall(code)
+		if l.members && s.inBlockOf(symbol.Class, symbol.Interface, symbol.Struct) {
+			def.doubt = false
+		}
+		return def, ok
 	}
 	return definition{}, false
 }
@@ -145,6 +159,9 @@ func (l *language) nameAt(code, raw []byte) string {
 		end++
 	}
 	name := bytes.TrimRight(code[at:end], ".:-")
+	if n := group(code[end:]); n > 0 && bytes.HasPrefix(code[end+n:], []byte(".")) && len(name) > 0 { // List<T>.name
+		name = append(append(bytes.Clone(name), '.'), identifier(code[end+n+1:], "")...)
+	}
 	if len(name) == 0 || name[0] >= '0' && name[0] <= '9' {
 		return ""
 	}
@@ -154,7 +171,7 @@ func (l *language) nameAt(code, raw []byte) string {
 // byCall finds "type name(…) {" and "name(…) {".
 func (l *language) byCall(code []byte) (definition, bool) {
 	open := bytes.IndexByte(code, '(')
-	if open <= 0 || bytes.IndexByte(code[:open], '=') >= 0 && !bytes.Contains(code[:open], []byte("operator")) || control[wordAt(code)] {
+	if open <= 0 || hasPrefix(code[open:], "(*") || bytes.IndexByte(code[:open], '=') >= 0 && !bytes.Contains(code[:open], []byte("operator")) || control[wordAt(code)] {
 		return definition{}, false
 	}
 	head := bytes.TrimRight(code[:open], " \t")
@@ -163,7 +180,10 @@ func (l *language) byCall(code []byte) (definition, bool) {
 		start--
 	}
 	name := string(bytes.Trim(head[start:], ":."))
-	if name == "" || name[0] >= '0' && name[0] <= '9' || control[name] || l.words[name] != "" || bytes.IndexByte([]byte(".,;&|?"), code[0]) >= 0 {
+	if i := bytes.Index(head, []byte("operator")); i >= 0 && (i == 0 || !isWord(head[i-1])) {
+		start, name = i, string(head[i:])
+	}
+	if name == "" || name[0] >= '0' && name[0] <= '9' || control[name] || l.words[name] != "" || bytes.IndexByte([]byte(".,;&|?@"), code[0]) >= 0 {
 		return definition{}, false
 	}
 	for _, c := range head[:start] {
@@ -171,13 +191,16 @@ func (l *language) byCall(code []byte) (definition, bool) {
 			return definition{}, false
 		}
 	}
-	return definition{name: name, kind: symbol.Function, doubt: true, exported: exports[wordAt(code)]}, true
+	after := code[open:]
+	after = bytes.TrimLeft(after[group(after):], " \t")
+	arrow := bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(after, []byte("async")), " \t"), []byte("=>"))
+	return definition{name: name, kind: symbol.Function, doubt: !arrow, exported: exports[wordAt(code)]}, true
 }
 
 // endsWith reports whether a line ends the block that started at its
 // indentation.
 func (l *language) endsWith(code []byte) bool {
-	if code[0] == '}' || code[0] == ')' || code[0] == ']' {
+	if code[0] == '}' || code[0] == ')' || code[0] == ']' || hasPrefix(code, "</") {
 		return true
 	}
 	word := wordAt(code)

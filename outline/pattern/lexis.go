@@ -20,6 +20,7 @@ type block struct {
 	nests       bool // holds others of its kind
 	escapes     bool // a backslash quotes the next byte
 	lines       bool // goes on over lines
+	column      bool // starts and ends a line
 }
 
 // masker blanks out what is no code, line by line.
@@ -29,6 +30,7 @@ type masker struct {
 	inside *block    // what the line before left open
 	depth  int       // of nested comments
 	here   []byte    // the word that ends the lines of text
+	text   bool      // the line masked last holds part of a string
 	buf    []byte
 }
 
@@ -57,6 +59,7 @@ func newMasker(l *lexis) *masker {
 // valid until the next call. continued says that the line started inside a
 // comment or string.
 func (m *masker) mask(line []byte) (code []byte, continued bool) {
+	m.text = m.here != nil || m.inside != nil && m.inQuotes()
 	if m.here != nil {
 		if bytes.Equal(bytes.TrimSpace(line), m.here) {
 			m.here = nil
@@ -66,10 +69,8 @@ func (m *masker) mask(line []byte) (code []byte, continued bool) {
 	i := 0
 	continued = m.inside != nil
 	if !continued {
-		for _, s := range m.lexis.column {
-			if bytes.HasPrefix(line, []byte(s)) {
-				return nil, false
-			}
+		if m.wholeLine(line) {
+			return nil, false
 		}
 		if !m.any(line) {
 			return line, false
@@ -94,6 +95,22 @@ func (m *masker) mask(line []byte) (code []byte, continued bool) {
 	return m.buf, continued
 }
 
+// wholeLine reports whether all of line is a comment by how it starts.
+func (m *masker) wholeLine(line []byte) bool {
+	for _, s := range m.lexis.column {
+		if hasPrefix(line, s) {
+			return true
+		}
+	}
+	for k := range m.lexis.block {
+		if b := &m.lexis.block[k]; b.column && hasPrefix(line, b.open) && (len(b.open) > 1 || len(line) > 1 && isWord(line[1])) {
+			m.inside = b
+			return true
+		}
+	}
+	return false
+}
+
 func (m *masker) any(line []byte) bool {
 	for _, c := range line {
 		if m.starts[c] {
@@ -112,17 +129,17 @@ func (m *masker) blank(i, n int) {
 // start handles what may start at line[i] and returns how far it got.
 func (m *masker) start(line []byte, i int) int {
 	rest := line[i:]
+	for k := range m.lexis.block {
+		if b := &m.lexis.block[k]; !b.column && hasPrefix(rest, b.open) {
+			m.inside, m.depth = b, 1
+			m.blank(i, len(b.open))
+			return len(b.open)
+		}
+	}
 	for _, s := range m.lexis.line {
 		if hasPrefix(rest, s) && (s != "#" || i == 0 || line[i-1] != '$' && line[i-1] != '{') {
 			m.blank(i, len(rest))
 			return len(rest)
-		}
-	}
-	for k := range m.lexis.block {
-		if b := &m.lexis.block[k]; hasPrefix(rest, b.open) {
-			m.inside, m.depth = b, 1
-			m.blank(i, len(b.open))
-			return len(b.open)
 		}
 	}
 	if rest[0] == '\'' && m.lexis.chars {
@@ -138,17 +155,33 @@ func (m *masker) start(line []byte, i int) int {
 	}
 	for k := range m.lexis.quotes {
 		if b := &m.lexis.quotes[k]; hasPrefix(rest, b.open) {
-			m.inside = b
+			m.inside, m.text = b, true
 			return len(b.open)
 		}
 	}
 	return 1
 }
 
+// inQuotes reports whether the line starts inside a string.
+func (m *masker) inQuotes() bool {
+	for k := range m.lexis.quotes {
+		if m.inside == &m.lexis.quotes[k] {
+			return true
+		}
+	}
+	return false
+}
+
 // skip returns how much of rest belongs to the comment or string around it, and
 // ends that where it ends.
 func (m *masker) skip(rest []byte) int {
 	b := m.inside
+	if b.column {
+		if hasPrefix(rest, b.close) {
+			m.inside = nil
+		}
+		return len(rest)
+	}
 	for i := 0; i < len(rest); {
 		switch {
 		case b.escapes && rest[i] == '\\':

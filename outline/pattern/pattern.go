@@ -59,16 +59,21 @@ func Scan(ctx context.Context, lang string, text *hashline.Text) (symbol.List, e
 // scanner reads a text line by line and keeps the definitions that are open.
 type scanner struct {
 	lang  *language
+	outer *language // the language around an embedded one, nil outside of it
 	text  *hashline.Text
 	mask  *masker
 	root  scope
 	open  []scope
 	count int
 
-	braces int   // depth of { at the current place
-	others int   // depth of ( and [ since the last {
-	around []int // others before each {, down to maxAround of them
-	doc    int   // first line of the comments just before, 0 if there are none
+	braces     int   // depth of { at the current place
+	others     int   // depth of ( and [ since the last {
+	around     []int // others before each {, down to maxAround of them
+	openIndent int   // indentation of the line with the first open ( or [
+	doc        int   // first line of the comments just before, 0 if there are none
+
+	macro     bool   // the line before was for the preprocessor and goes on
+	lastMacro *scope // where the macro it defines is the last child
 
 	now      int // the current line
 	lastCode int // the line with code before it
@@ -83,6 +88,7 @@ type scope struct {
 	braces int // depth of { before it
 	state  state
 	doubt  bool // it is a definition only if a block follows
+	named  bool // its name follows its block
 	last   int  // last line with code in it
 }
 
@@ -98,34 +104,79 @@ const (
 // line reads one line.
 func (s *scanner) line(n int, raw []byte) {
 	s.now = n
+	s.endScript(n, raw)
 	code, continued := s.mask.mask(raw)
 	trimmed := bytes.TrimLeft(code, " \t")
-	if len(bytes.TrimSpace(trimmed)) == 0 {
-		s.blank(n, raw)
+	if len(bytes.Trim(trimmed, " \t\r\f\"'")) == 0 {
+		if s.mask.text {
+			s.extend(n, width(raw[:len(raw)-len(bytes.TrimLeft(raw, " \t"))]), continued)
+		}
+		if !s.mask.text || s.lang.docs {
+			s.blank(n, raw)
+		}
+		return
+	}
+	if s.lang.macros && (s.macro || trimmed[0] == '#') {
+		s.preprocessor(n, raw, trimmed)
 		return
 	}
 	indent := width(code[:len(code)-len(trimmed)])
+	start := len(code) - len(trimmed)
+	if !continued && s.others > 0 && indent <= s.openIndent {
+		// A word that starts a definition, not indented deeper than the line with
+		// the open bracket: the bracket is one that is never closed.
+		if def, ok := s.lang.byWord(s, trimmed[:min(len(trimmed), longLine)], raw[start:]); ok && def.name != "" {
+			s.others = 0
+		}
+	}
 	if !continued && s.others == 0 {
+		s.openIndent = indent
 		s.dedent(n, indent, trimmed)
-		start := len(code) - len(trimmed)
 		if def, ok := s.lang.match(s, indent, trimmed[:min(len(trimmed), longLine)], raw[start:]); ok {
 			s.recover(indent)
 			s.begin(n, indent, raw, def)
 		}
 	}
 	s.brackets(n, code)
-	for i := range s.open {
-		s.open[i].last = n
-	}
-	s.settle(n, trimmed)
+	s.extend(n, indent, true)
+	s.settle(n)
 	s.lastCode, s.doc = n, 0
+}
+
+// preprocessor reads a line of a macro, whose brackets need not match.
+func (s *scanner) preprocessor(n int, raw, code []byte) {
+	if !s.macro {
+		if def, ok := cMacro(code); ok && def.name != "" {
+			s.begin(n, 0, raw, def)
+			s.lastMacro = s.parent()
+		} else {
+			s.lastMacro = nil
+		}
+	}
+	if s.macro && s.lastMacro == s.parent() && s.lastMacro != nil && len(s.lastMacro.children) > 0 {
+		s.lastMacro.children[len(s.lastMacro.children)-1].End = n
+	}
+	s.macro = bytes.HasSuffix(bytes.TrimRight(raw, " \t\r"), []byte("\\"))
+	s.extend(n, 0, true)
+	s.lastCode, s.doc = n, 0
+}
+
+// extend notes that a line belongs to what is open: all of it, or what is
+// indented less.
+func (s *scanner) extend(n, indent int, all bool) {
+	for i := range s.open {
+		if all || s.open[i].indent < indent {
+			s.open[i].last = n
+		}
+	}
 }
 
 // blank notes a line without code: comments before a definition belong to it.
 func (s *scanner) blank(n int, raw []byte) {
-	if len(bytes.TrimSpace(raw)) == 0 {
+	switch {
+	case len(bytes.TrimSpace(raw)) == 0:
 		s.doc = 0
-	} else if s.doc == 0 {
+	case s.doc == 0 && !hasPrefix(raw, "#!") && !hasPrefix(raw, "{-#"):
 		s.doc = n
 	}
 }
@@ -146,13 +197,21 @@ func (s *scanner) dedent(n, indent int, code []byte) {
 	for len(s.open) > 0 {
 		top := &s.open[len(s.open)-1]
 		switch {
-		case top.state == section || top.state == inside && s.lang.blocks != byIndent:
+		case top.state == section:
+			if indent == top.indent && s.lang.endsWith(code) {
+				s.close(n)
+			}
+			return
+		case top.state == inside && s.lang.blocks != byIndent:
 			return
 		case indent > top.indent:
+			if top.state == waiting && s.lang.blocks == byEither && code[0] != '{' {
+				top.state = lines
+			}
 			return
-		case top.state == waiting && indent == top.indent && (code[0] == '{' || code[0] == ')' || code[0] == ':'):
+		case top.state == waiting && indent == top.indent && goesOn(code):
 			return
-		case top.state != inside && indent == top.indent && s.lang.endsWith(code):
+		case top.state == lines && indent == top.indent && s.lang.endsWith(code):
 			s.close(n)
 			return
 		}
@@ -160,9 +219,22 @@ func (s *scanner) dedent(n, indent int, code []byte) {
 	}
 }
 
+// goesOn reports whether a line at the indentation of a definition belongs to
+// its head.
+func goesOn(code []byte) bool {
+	if bytes.IndexByte([]byte("{)>:&|,=+"), code[0]) >= 0 {
+		return true
+	}
+	switch wordAt(code) {
+	case "where", "throws", "extends", "implements", "requires":
+		return true
+	}
+	return false
+}
+
 // begin opens a definition.
 func (s *scanner) begin(n, indent int, raw []byte, def definition) {
-	if def.section {
+	if def.section && !def.nested {
 		s.endSections(s.lastCode)
 	}
 	if len(s.open) >= MaxDepth {
@@ -174,10 +246,15 @@ func (s *scanner) begin(n, indent int, raw []byte, def definition) {
 	}
 	if s.doc > 0 && s.doc < n {
 		sym.Lead = s.doc
-		sym.Docstring = docstring(s.text.Line(s.doc))
+		for line := s.doc; line < min(n, s.doc+3) && sym.Docstring == ""; line++ {
+			sym.Docstring = docstring(s.text.Line(line))
+		}
+	}
+	if def.above {
+		sym.Start = n - 1
 	}
 	sym.Local = s.inFunction()
-	top := scope{symbol: sym, indent: indent, braces: s.braces, doubt: def.doubt, last: n}
+	top := scope{symbol: sym, indent: indent, braces: s.braces, doubt: def.doubt, named: def.named, last: n}
 	if s.lang.blocks == byIndent {
 		top.state = lines
 	}
@@ -274,21 +351,33 @@ func (s *scanner) top() *scope {
 	return &s.open[len(s.open)-1]
 }
 
-// settle decides at the end of a line what a definition that still waits for
-// its block is going to be.
-func (s *scanner) settle(n int, code []byte) {
-	top := s.top()
-	if top == nil || top.state != waiting || s.others > 0 {
-		return
-	}
-	code = bytes.TrimRight(code, " \t\r")
-	if s.lang.blocks != byBraces && len(code) > 0 && bytes.IndexByte([]byte(",(\\=|&+"), code[len(code)-1]) < 0 {
-		top.state, top.doubt = lines, top.doubt && s.lang.blocks == byBraces
-	}
-	if n-top.symbol.Start > 40 { // whatever it is, it has no block
-		top.symbol.End = top.symbol.Start
+// settle gives up a definition that has waited long for its block.
+func (s *scanner) settle(n int) {
+	const patience = 40 // lines
+	if top := s.top(); top != nil && top.state == waiting && s.others == 0 && n-top.symbol.Start > patience {
 		s.close(top.symbol.Start)
 	}
+}
+
+// embed goes on in the language of a script element.
+func (s *scanner) embed() {
+	if s.lang.script != nil {
+		s.outer, s.lang = s.lang, s.lang.script
+		s.mask = newMasker(&s.lang.lexis)
+	}
+}
+
+// endScript ends the language of a script element where the element ends.
+func (s *scanner) endScript(n int, raw []byte) {
+	if s.outer == nil || !bytes.HasPrefix(bytes.TrimSpace(raw[:min(len(raw), longLine)]), []byte("</script")) {
+		return
+	}
+	for top := s.top(); top != nil && top.state != section; top = s.top() {
+		s.close(min(top.last, n-1))
+	}
+	s.lang, s.outer = s.outer, nil
+	s.mask = newMasker(&s.lang.lexis)
+	s.braces, s.others = 0, 0
 }
 
 // close ends the innermost open definition.
@@ -300,6 +389,9 @@ func (s *scanner) close(end int) {
 		return
 	}
 	top.symbol.End = max(end, top.symbol.Start)
+	if top.named && !s.nameAfter(&top.symbol) {
+		return
+	}
 	top.symbol.Children = top.children
 	for i := range top.children {
 		top.symbol.End = max(top.symbol.End, top.children[i].End)
@@ -309,6 +401,18 @@ func (s *scanner) close(end int) {
 	}
 	s.count++
 	s.parent().children = append(s.parent().children, top.symbol)
+}
+
+// nameAfter names a type after what follows its closing brace.
+func (s *scanner) nameAfter(sym *symbol.Symbol) bool {
+	line := s.text.Line(sym.End)
+	_, after, ok := bytes.Cut(line[:min(len(line), longLine)], []byte{'}'})
+	name := identifier(bytes.TrimLeft(after, " \t*"), "")
+	if !ok || name == "" {
+		return false
+	}
+	sym.Name, sym.NameLine = name, sym.End
+	return true
 }
 
 // mergesInto adds a further clause of the definition before it to that.
@@ -347,13 +451,13 @@ func (s *scanner) finish() {
 
 // signature is a line without what opens a block at its end.
 func signature(raw []byte) string {
-	line := bytes.TrimRight(bytes.TrimSpace(raw[:min(len(raw), longLine)]), " \t{")
-	return short(string(line), maxSignature)
+	line := bytes.TrimSpace(raw[:min(len(raw), longLine)])
+	return short(string(bytes.TrimRight(line, " \t{:")), maxSignature)
 }
 
 // docstring is the text of a comment's first line.
 func docstring(line []byte) string {
-	return short(strings.TrimSpace(strings.Trim(string(bytes.TrimSpace(line[:min(len(line), longLine)])), "/*#-;!%\"{} \t")), maxName)
+	return short(strings.TrimSpace(strings.Trim(string(bytes.TrimSpace(line[:min(len(line), longLine)])), "/*#-;!%\"'{}|=<> \t")), maxName)
 }
 
 // short returns s on one line as valid UTF-8 of at most about limit bytes.

@@ -33,23 +33,20 @@ func goMethod(s *scanner, _ int, code, _ []byte) (definition, bool) {
 	return definition{name: string(words[len(words)-1]) + "." + name, kind: symbol.Method, exported: name[0] >= 'A' && name[0] <= 'Z'}, true
 }
 
-// cDefine finds macros, and tells "struct s {" from "struct s *f(void)".
-func cDefine(s *scanner, _ int, code, raw []byte) (definition, bool) {
+// cDefine finds macros and typedefs, and tells "struct s {" from
+// "struct s *f(void)".
+func cDefine(s *scanner, indent int, code, raw []byte) (definition, bool) {
 	if code[0] == '#' {
-		rest, ok := bytes.CutPrefix(bytes.TrimLeft(code[1:], " \t"), []byte("define"))
-		name := identifier(bytes.TrimLeft(rest, " \t"), "")
-		if !ok || name == "" {
-			return none, true
+		return cMacro(code)
+	}
+	if rest, ok := bytes.CutPrefix(code, []byte("typedef ")); ok {
+		if def, ok := cTypedef(s, rest); ok {
+			return def, true
 		}
-		kind := symbol.Constant
-		if after := bytes.TrimLeft(rest, " \t")[len(name):]; len(after) > 0 && after[0] == '(' {
-			kind = symbol.Function
-		}
-		return definition{name: name, kind: kind, line: true}, true
 	}
 	def, ok := s.lang.byWord(s, code, raw)
 	if !ok {
-		return none, false
+		return cPrototype(s, indent, code)
 	}
 	_, after, _ := bytes.Cut(code, []byte(def.name))
 	after = bytes.TrimLeft(after, " \t\r")
@@ -61,14 +58,99 @@ func cDefine(s *scanner, _ int, code, raw []byte) (definition, bool) {
 		if s.inFunction() {
 			return none, true
 		}
-		def, ok = s.lang.byCall(code)
-		return def, ok || after[0] == ';'
+		def, ok = cPrototype(s, indent, code)
+		if !ok {
+			def, _ = s.lang.byCall(code)
+		}
+		return def, true
 	}
 	return def, true
 }
 
-// objcMember finds @interface, @implementation, @protocol and methods.
-func objcMember(s *scanner, indent int, code, _ []byte) (definition, bool) {
+// cMacro finds "#define NAME". Other lines for the preprocessor define nothing.
+func cMacro(code []byte) (definition, bool) {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(code[1:], " \t"), []byte("define"))
+	rest = bytes.TrimLeft(rest, " \t")
+	name := identifier(rest, "")
+	if !ok || name == "" {
+		return none, true
+	}
+	kind := symbol.Constant
+	if len(rest) > len(name) && rest[len(name)] == '(' {
+		kind = symbol.Function
+	}
+	return definition{name: name, kind: kind, line: true}, true
+}
+
+// cTypedef finds "typedef … name;" and "typedef struct {", which has its name at
+// its end.
+func cTypedef(s *scanner, rest []byte) (definition, bool) {
+	rest = bytes.TrimRight(rest, " \t\r")
+	word := wordAt(rest)
+	kind, isType := s.lang.words[word]
+	tail := bytes.TrimSpace(rest[len(word):])
+	if isType && (len(tail) == 0 || tail[0] == '{') {
+		return definition{name: word, kind: kind, named: true, doubt: true}, true
+	}
+	if len(rest) < 2 || rest[len(rest)-1] != ';' || bytes.IndexByte(rest, '{') >= 0 {
+		return none, false
+	}
+	if i := bytes.Index(rest, []byte("(*")); i >= 0 { // a pointer to a function
+		name := identifier(bytes.TrimLeft(rest[i+2:], " *"), "")
+		return definition{name: name, kind: symbol.Class, line: true}, true
+	}
+	rest = bytes.TrimRight(rest, "; \t")
+	if i := bytes.IndexByte(rest, '['); i > 0 {
+		rest = bytes.TrimRight(rest[:i], " \t")
+	}
+	start := len(rest)
+	for start > 0 && isWord(rest[start-1]) {
+		start--
+	}
+	return definition{name: identifier(rest[start:], ""), kind: symbol.Class, line: true}, true
+}
+
+// cPrototype finds "type name(…);" at the left margin, and a definition whose
+// type stands on the line before.
+func cPrototype(s *scanner, indent int, code []byte) (definition, bool) {
+	def, ok := s.lang.byCall(code)
+	if !ok || indent > 0 || s.inFunction() {
+		return none, false
+	}
+	if i := bytes.Index(code, []byte(def.name)); i > 0 {
+		def.doubt = false
+	} else if s.lastCode > 0 && s.lastCode == s.now-1 && onlyWords(s.text.Line(s.lastCode)) {
+		def.above = true
+	}
+	return def, true
+}
+
+// onlyWords reports whether a line at the left margin is the type of what
+// follows.
+func onlyWords(line []byte) bool {
+	line = bytes.TrimRight(line, " \t\r")
+	if len(line) == 0 || len(line) > 80 || !isWord(line[0]) || control[wordAt(line)] {
+		return false
+	}
+	for _, c := range line {
+		if !isWord(c) && c != ' ' && c != '*' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// objcMember finds @interface, @implementation, @protocol, methods, properties
+// and macros.
+func objcMember(s *scanner, indent int, code, raw []byte) (definition, bool) {
+	if code[0] == '#' {
+		return cDefine(s, indent, code, raw)
+	}
+	if bytes.HasPrefix(code, []byte("@property")) {
+		words := bytes.FieldsFunc(code, func(r rune) bool { return r == ' ' || r == '*' || r == ';' })
+		name := identifier(words[len(words)-1], "")
+		return definition{name: name, kind: symbol.Property, line: true}, true
+	}
 	for word, kind := range map[string]symbol.Kind{"@interface ": symbol.Class, "@implementation ": symbol.Class, "@protocol ": symbol.Interface} {
 		if rest, ok := bytes.CutPrefix(code, []byte(word)); ok {
 			forward := bytes.HasSuffix(bytes.TrimSpace(rest), []byte(";"))
@@ -77,10 +159,6 @@ func objcMember(s *scanner, indent int, code, _ []byte) (definition, bool) {
 			}
 			return none, true
 		}
-	}
-	if bytes.HasPrefix(code, []byte("@end")) {
-		s.endSections(s.now)
-		return none, true
 	}
 	if code[0] != '-' && code[0] != '+' || indent > 0 {
 		return none, false

@@ -144,6 +144,9 @@ func haskellEquation(s *scanner, indent int, code, _ []byte) (definition, bool) 
 		return none, false
 	}
 	rest := bytes.TrimLeft(code[len(name):], " ")
+	if before := s.parent().children; indent == 0 && len(before) > 0 && before[len(before)-1].Name == name {
+		return definition{name: name, kind: symbol.Function}, true
+	}
 	typed := bytes.HasPrefix(rest, []byte("::")) || bytes.HasPrefix(rest, []byte(": "))
 	if !typed && (inClass || bytes.IndexByte(rest, '=') < 0 && !bytes.HasPrefix(rest, []byte("|"))) {
 		return none, false
@@ -203,8 +206,15 @@ func lispForm(_ *scanner, _ int, code, _ []byte) (definition, bool) {
 
 // makeRule finds rules and variables of make.
 func makeRule(s *scanner, indent int, code, _ []byte) (definition, bool) {
+	if top := s.top(); top != nil && top.state == section { // the text of a define
+		return none, true
+	}
 	if indent > 0 {
 		return none, false
+	}
+	if rest, ok := bytes.CutPrefix(code, []byte("define ")); ok {
+		name, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte{' '})
+		return definition{name: short(string(name), maxName), kind: symbol.Variable, section: true}, true
 	}
 	if i := bytes.IndexByte(code, '='); i > 0 && bytes.IndexByte(code[:i], '(') < 0 {
 		name := string(bytes.TrimRight(code[:i], " \t:?+!"))
@@ -235,11 +245,13 @@ func dockerStage(_ *scanner, _ int, code, _ []byte) (definition, bool) {
 	if len(words) < 2 || !strings.EqualFold(words[0], "FROM") {
 		return none, true
 	}
-	name := words[1]
-	for i := 2; i+1 < len(words); i++ {
-		if strings.EqualFold(words[i], "AS") {
-			name = words[i+1]
-		}
+	words = words[1:]
+	for len(words) > 1 && strings.HasPrefix(words[0], "--") {
+		words = words[1:]
+	}
+	name := words[0]
+	if len(words) > 2 && strings.EqualFold(words[1], "AS") {
+		name = words[2]
 	}
 	return definition{name: short(name, maxName), kind: symbol.Module, section: true}, true
 }
@@ -289,7 +301,7 @@ func asmLabel(_ *scanner, indent int, code, _ []byte) (definition, bool) {
 
 // tagBlock finds the elements at the left margin: the template, script and
 // style of a component.
-func tagBlock(_ *scanner, indent int, code, _ []byte) (definition, bool) {
+func tagBlock(s *scanner, indent int, code, _ []byte) (definition, bool) {
 	if indent > 0 || len(code) < 2 || code[0] != '<' {
 		return none, true
 	}
@@ -297,7 +309,96 @@ func tagBlock(_ *scanner, indent int, code, _ []byte) (definition, bool) {
 	if name == "" {
 		return none, true
 	}
-	return definition{name: name, kind: symbol.Module}, true
+	if bytes.Contains(code, []byte("</"+name)) || bytes.HasSuffix(bytes.TrimSpace(code), []byte("/>")) {
+		return definition{name: name, kind: symbol.Module, line: true}, true
+	}
+	if name == "script" {
+		s.embed()
+	}
+	return definition{name: name, kind: symbol.Module, section: true}, true
+}
+
+// rustItem finds implementations, which have the name of their type, and macros.
+func rustItem(_ *scanner, _ int, code, _ []byte) (definition, bool) {
+	if rest, ok := bytes.CutPrefix(code, []byte("macro_rules!")); ok {
+		name := identifier(bytes.TrimLeft(rest, " "), "")
+		return definition{name: name, kind: symbol.Function}, true
+	}
+	rest := bytes.TrimPrefix(bytes.TrimPrefix(code, []byte("default ")), []byte("unsafe "))
+	rest, ok := bytes.CutPrefix(rest, []byte("impl"))
+	if !ok || len(rest) == 0 || isWord(rest[0]) {
+		return none, false
+	}
+	rest = bytes.TrimLeft(rest[group(rest):], " ")
+	if _, target, ok := bytes.Cut(rest, []byte(" for ")); ok {
+		rest = target
+	}
+	path := identifier(bytes.TrimLeft(rest, " &*"), ":")
+	return definition{name: path[strings.LastIndexByte(path, ':')+1:], kind: symbol.Class}, true
+}
+
+// verilogFunction finds functions and tasks, whose type stands before the name.
+func verilogFunction(_ *scanner, _ int, code, _ []byte) (definition, bool) {
+	if word := wordAt(code); word != "function" && word != "task" {
+		return none, false
+	}
+	end := bytes.IndexAny(code, ";(")
+	if end < 0 {
+		end = len(code)
+	}
+	words := strings.Fields(string(code[:end]))
+	name := words[len(words)-1]
+	return definition{name: short(name, maxName), kind: symbol.Function}, len(words) > 1
+}
+
+// fortranUnit finds modules and programs, whose content need not be indented,
+// and types.
+func fortranUnit(s *scanner, _ int, code, _ []byte) (definition, bool) {
+	word := wordAt(code)
+	rest := bytes.TrimLeft(code[len(word):], " ")
+	switch strings.ToLower(word) {
+	case "module", "program", "submodule":
+		rest = bytes.TrimLeft(rest[group(rest):], " ")
+		name := identifier(rest, "")
+		if low := strings.ToLower(name); low == "procedure" || low == "function" || low == "subroutine" {
+			return none, false
+		}
+		return definition{name: name, kind: symbol.Module, section: true, nested: true}, true
+	case "type":
+		if len(rest) > 0 && rest[0] == '(' {
+			return none, true
+		}
+		if _, name, ok := bytes.Cut(rest, []byte("::")); ok {
+			rest = bytes.TrimLeft(name, " ")
+		}
+		return definition{name: identifier(rest, ""), kind: symbol.Struct}, true
+	}
+	return none, false
+}
+
+// perlPackage finds "package Name;", which holds what follows.
+func perlPackage(s *scanner, _ int, code, _ []byte) (definition, bool) {
+	rest, ok := bytes.CutPrefix(code, []byte("package "))
+	name := identifier(bytes.TrimSpace(rest), ":'")
+	if !ok || name == "" || s.braces > 0 {
+		return none, false
+	}
+	if bytes.IndexByte(code, '{') >= 0 {
+		s.endSections(s.lastCode)
+		return none, false
+	}
+	return definition{name: name, kind: symbol.Package, section: true}, true
+}
+
+// juliaModule finds modules, whose content is not indented by custom, and
+// functions in a line.
+func juliaModule(s *scanner, indent int, code, raw []byte) (definition, bool) {
+	word := wordAt(code)
+	if word == "module" || word == "baremodule" {
+		name := identifier(bytes.TrimLeft(code[len(word):], " "), "")
+		return definition{name: name, kind: symbol.Module, section: true, nested: true}, name != ""
+	}
+	return juliaShort(s, indent, code, raw)
 }
 
 // foldCase adds the words of m in upper case and capitalised.
