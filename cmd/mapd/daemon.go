@@ -123,10 +123,10 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 	}
 	workers := sandbox.NewPool(limits.Outline.Sandbox())
 	outlines := outline.New(outline.Options{Limits: limits.Outline, Pool: workers, Log: log})
-	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines})
+	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv)})
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
-		Socket: path, Roots: roots, Log: log, Counters: counters,
+		Socket: path, Roots: roots, Sync: getenv("MAPD_FSYNC") != "0", Log: log, Counters: counters,
 	})
 	return server, func() {
 		if err := errors.Join(cache.Close(), workers.Close()); err != nil {
@@ -148,6 +148,16 @@ func connectionRoom() int {
 	}
 	descriptors := int(min(uint64(limit.Cur), 1<<30)) //nolint:unconvert // signed on some systems
 	return max(1, descriptors-min(reservedDescriptors, descriptors/2))
+}
+
+// journal is where daemons note what they write, or "" without a state
+// directory: then leftovers of one that was killed stay until the next write.
+func journal(getenv func(string) string) string {
+	state, err := stateDir(getenv)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(state, "writes")
 }
 
 // allowedRoots resolves the folders of MAPD_ROOTS, a list like PATH.

@@ -24,18 +24,25 @@ type logFile struct {
 	size int64
 }
 
-// openLog opens $XDG_STATE_HOME/mapd/mapd.log, by default below
-// ~/.local/state, for appending.
-func openLog(getenv func(string) string) (*logFile, error) {
+// stateDir returns $XDG_STATE_HOME/mapd, by default below ~/.local/state.
+func stateDir(getenv func(string) string) (string, error) {
 	state := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
 		home := getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
+			return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	dir := filepath.Join(state, "mapd")
+	return filepath.Join(state, "mapd"), nil
+}
+
+// openLog opens mapd.log in the state directory for appending.
+func openLog(getenv func(string) string) (*logFile, error) {
+	dir, err := stateDir(getenv)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func mainCode() int {
 
 // run runs one command and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	a := &app{umask: currentUmask(), stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
 	root := a.commands()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -94,6 +94,14 @@ type app struct {
 	getenv         func(string) string
 	json           bool
 	session        string
+	umask          int // of this process, for files that the daemon makes for it
+}
+
+// currentUmask returns the umask, which can only be read by setting it.
+func currentUmask() int {
+	u := syscall.Umask(0o077)
+	syscall.Umask(u)
+	return u
 }
 
 func (a *app) commands() *cobra.Command {
@@ -112,7 +120,7 @@ func (a *app) commands() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result object as on the wire")
 	root.PersistentFlags().StringVar(&a.session, "session", a.getenv("MAPD_SESSION"), "keep one ledger over several calls, under this `name` (default $MAPD_SESSION)")
 	root.AddCommand(
-		a.readCommand(), a.mapCommand(),
+		a.readCommand(), a.mapCommand(), a.checkCommand(), a.editCommand(), a.ledgerCommand(), a.recoverCommand(),
 		a.statusCommand(), a.stopCommand(),
 		a.serveCommand(), a.lspCommand(), a.versionCommand(),
 	)

@@ -65,12 +65,9 @@ func (a *app) mapCommand() *cobra.Command {
 		Example: "  mapd map main.go\n  mapd map main.go --detail outline",
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := parseTarget(args[0])
+			t, err := parseFile(args[0])
 			if err != nil {
-				return &usageError{err}
-			}
-			if t.ranges != nil {
-				return &usageError{fmt.Errorf("map takes a FILE without lines, not %q", args[0])}
+				return err
 			}
 			p := wire.MapParams{URI: fileURI(t.path), Detail: detail}
 			if cmd.Flags().Changed("max-bytes") {
@@ -95,13 +92,26 @@ func (a *app) call(ctx context.Context, roots []string, method string, params an
 	defer c.Close()
 	result, err := c.CallRaw(ctx, method, params)
 	if err != nil {
-		return callError(err)
+		return a.failed(err)
 	}
 	if a.json {
-		_, err = fmt.Fprintf(a.stdout, "%s\n", result)
-		return err
+		if _, err := fmt.Fprintf(a.stdout, "%s\n", result); err != nil {
+			return err
+		}
+		return print(io.Discard, result)
 	}
 	return print(a.stdout, result)
+}
+
+// failed reports an error reply; with --json its object goes to stdout as well.
+func (a *app) failed(err error) error {
+	var wired *wire.Error
+	if a.json && errors.As(err, &wired) {
+		if err := a.printJSON(wired.Object()); err != nil {
+			return err
+		}
+	}
+	return callError(err)
 }
 
 // connect opens a session with these roots as its folders, and starts a daemon
@@ -123,6 +133,7 @@ func (a *app) open(ctx context.Context, opt client.Options, roots []string) (*cl
 	}
 	p := wire.InitializeParams{ClientInfo: &wire.ClientInfo{Name: "mapd-cli"}}
 	p.Options.Session = a.session
+	p.Options.Umask = &a.umask
 	for _, root := range roots {
 		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root), Name: root})
 	}

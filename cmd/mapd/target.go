@@ -44,6 +44,26 @@ func parseTarget(arg string) (target, error) {
 	return target{path: path, ranges: ranges, roots: rootsOf(path)}, nil
 }
 
+// parseFile reads a FILE argument that takes no lines.
+func parseFile(arg string) (target, error) {
+	t, err := parseTarget(arg)
+	if err != nil {
+		return t, &usageError{err}
+	}
+	if t.ranges != nil {
+		return t, &usageError{fmt.Errorf("this command takes a FILE without lines, not %q", arg)}
+	}
+	return t, nil
+}
+
+func joinRanges(rs []hashline.Range) string {
+	var out []string
+	for _, r := range rs {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ",")
+}
+
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
