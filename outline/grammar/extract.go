@@ -29,6 +29,7 @@ type scope struct {
 	inFunc  bool            // inside a function body: plain variables are not symbols
 	local   bool            // inside a function that is a symbol
 	seen    map[string]bool // variables of this block
+	doc     string          // documentation that is no comment and waits
 	lead    []span          // comments and attributes that wait for their definition
 }
 

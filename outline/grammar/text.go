@@ -11,7 +11,7 @@ import (
 // Limits of the text kept of a symbol, in bytes.
 const (
 	maxSignature = 240
-	maxName      = 200
+	maxName      = 500
 	maxDocstring = 200
 )
 
