@@ -164,30 +164,30 @@ func overlap(n int, edits []Edit) bool {
 	return false
 }
 
-func TestApplyEqualsReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		file := fileGen().Draw(t, "file")
-		text := NewText([]byte(file))
-		edits := batchGen(text.Lines()).Draw(t, "edits")
-		a, err := Apply(text, edits)
-		var clash *OverlapError
-		if wrong := overlap(text.Lines(), edits); wrong != errors.As(err, &clash) || !wrong && err != nil {
-			t.Fatalf("Apply(%q, %+v): %v; overlap is %v", file, edits, err, wrong)
-		}
-		if err != nil {
-			return
-		}
-		if got, want := string(a.New.Bytes()), referenceApply(file, edits); got != want {
-			t.Fatalf("Apply(%q, %+v) = %q, want %q", file, edits, got, want)
-		}
-		if string(text.Bytes()) != file {
-			t.Fatal("Apply changed its argument")
-		}
-		if a.Changed() != (string(a.New.Bytes()) != file) {
-			t.Fatalf("Changed = %v", a.Changed())
-		}
-		checkApplied(t, a, edits)
-	})
+func TestApplyEqualsReference(t *testing.T) { rapid.Check(t, applyEqualsReference) }
+
+func applyEqualsReference(t *rapid.T) {
+	file := fileGen().Draw(t, "file")
+	text := NewText([]byte(file))
+	edits := batchGen(text.Lines()).Draw(t, "edits")
+	a, err := Apply(text, edits)
+	var clash *OverlapError
+	if wrong := overlap(text.Lines(), edits); wrong != errors.As(err, &clash) || !wrong && err != nil {
+		t.Fatalf("Apply(%q, %+v): %v; overlap is %v", file, edits, err, wrong)
+	}
+	if err != nil {
+		return
+	}
+	if got, want := string(a.New.Bytes()), referenceApply(file, edits); got != want {
+		t.Fatalf("Apply(%q, %+v) = %q, want %q", file, edits, got, want)
+	}
+	if string(text.Bytes()) != file {
+		t.Fatal("Apply changed its argument")
+	}
+	if a.Changed() != (string(a.New.Bytes()) != file) {
+		t.Fatalf("Changed = %v", a.Changed())
+	}
+	checkApplied(t, a, edits)
 }
 
 // checkApplied holds what the parts of a result say about each other.

@@ -16,7 +16,12 @@ func TestMapLinesInvariants(t *testing.T) {
 	})
 }
 
-func checkMap(t *rapid.T, m *LineMap, old, new *Text) {
+// fataler is what a property needs of a test.
+type fataler interface {
+	Fatalf(format string, args ...any)
+}
+
+func checkMap(t fataler, m *LineMap, old, new *Text) {
 	if m.Lines() != old.Lines() || m.NewLines() != new.Lines() {
 		t.Fatalf("a map of %d to %d lines, want %d to %d", m.Lines(), m.NewLines(), old.Lines(), new.Lines())
 	}

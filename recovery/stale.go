@@ -75,12 +75,13 @@ func (c Change) ranges(h Held) []StaleRange {
 		}
 		fate = m.Line
 	}
+	shown := c.shownLive()
 	var out []StaleRange
 	for _, r := range h.Lines {
 		for n := r.Start; n <= r.End; n++ {
 			was, ok := known(n)
 			f := fate(n)
-			if !ok || f.Status.Proven() && f.Now.Start == was || c.seen(f) {
+			if !ok || f.Status.Proven() && f.Now.Start == was || seen(f, shown) {
 				continue
 			}
 			out = appendStale(out, n, f)
@@ -107,17 +108,32 @@ func (c Change) known(h Held) func(n int) (line int, ok bool) {
 	return func(n int) (int, bool) { return n, true }
 }
 
-// seen reports whether the session was shown the live lines of a fate.
-func (c Change) seen(f hashline.Fate) bool {
-	if c.Live == nil || !f.Now.Valid() {
-		return false
+// seen reports whether the live lines of a fate are among those shown.
+func seen(f hashline.Fate, shown []hashline.Range) bool {
+	i, ok := slices.BinarySearchFunc(shown, f.Now.Start, func(r hashline.Range, n int) int {
+		switch {
+		case r.End < n:
+			return -1
+		case r.Start > n:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return ok && f.Now.Valid() && f.Now.End <= shown[i].End
+}
+
+// shownLive returns the live lines that the session was shown as they are now.
+func (c Change) shownLive() []hashline.Range {
+	if c.Live == nil {
+		return nil
 	}
 	for _, h := range c.File.Held {
 		if h.Snapshot == c.Snapshot {
-			return len(hashline.Subtract([]hashline.Range{f.Now}, h.Lines)) == 0
+			return h.Lines
 		}
 	}
-	return false
+	return nil
 }
 
 // appendStale adds line n to the run before it where both say the same.
