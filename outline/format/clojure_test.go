@@ -82,18 +82,18 @@ func lastName(path string) string { return path[strings.LastIndexByte(path, '/')
 
 func TestClojureHostile(t *testing.T) {
 	tests := map[string]string{
-		"parens":   strings.Repeat("(", 10<<20),
-		"closing":  strings.Repeat(")", 10<<20),
-		"do":       strings.Repeat("(do ", 1<<20),
-		"margin":   strings.Repeat("(\n", 1<<20),
-		"quotes":   strings.Repeat("\"", 10<<20+1),
-		"meta":     strings.Repeat("^", 10<<20),
-		"discards": strings.Repeat("#_", 5<<20) + strings.Repeat("a ", 1<<20),
-		"maps":     strings.Repeat("{:a ", 1<<20),
-		"defs":     strings.Repeat("(def a 1)\n", 1<<18),
-		"args":     "(defn f " + strings.Repeat("[a] ", 1<<20) + ")",
-		"arities":  "(defn f " + strings.Repeat("([a]) ", 1<<19) + ")",
-		"NULs":     strings.Repeat("\x00", 1<<20),
+		"parens":   huge("(", 10<<20),
+		"closing":  huge(")", 10<<20),
+		"do":       huge("(do ", 1<<20),
+		"margin":   huge("(\n", 1<<20),
+		"quotes":   huge("\"", 10<<20+1),
+		"meta":     huge("^", 10<<20),
+		"discards": huge("#_", 5<<20) + huge("a ", 1<<20),
+		"maps":     huge("{:a ", 1<<20),
+		"defs":     huge("(def a 1)\n", 1<<18),
+		"args":     "(defn f " + huge("[a] ", 1<<20) + ")",
+		"arities":  "(defn f " + huge("([a]) ", 1<<19) + ")",
+		"NULs":     huge("\x00", 1<<20),
 	}
 	for name, data := range tests {
 		t.Run(name, func(t *testing.T) {

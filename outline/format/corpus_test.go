@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,30 +22,51 @@ type realFile struct {
 func realFiles(t testing.TB, extension string, size int64, most int) []realFile {
 	t.Helper()
 	var out []realFile
+	for _, f := range corpus()[extension] {
+		if len(out) == most {
+			break
+		}
+		if f.size > size || f.size == 0 {
+			continue
+		}
+		if data, err := os.ReadFile(f.path); err == nil {
+			out = append(out, realFile{f.path, data})
+		}
+	}
+	return out
+}
+
+type corpusFile struct {
+	path string
+	size int64
+}
+
+// corpus walks the folders once and lists their files by extension.
+var corpus = sync.OnceValue(func() map[string][]corpusFile {
+	files := map[string][]corpusFile{}
+	wanted := map[string]bool{".json": true, ".md": true, ".yaml": true, ".yml": true, ".toml": true, ".csv": true, ".sql": true, ".xml": true, ".svg": true, ".plist": true}
 	roots := []string{runtime.GOROOT(), moduleCache()}
 	if extra := filepath.SplitList(os.Getenv("MAPD_CORPUS")); len(extra) > 0 {
 		roots = extra
 	}
 	for _, root := range roots {
 		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || len(out) >= most {
+			if err != nil {
 				return nil
 			}
 			if e.IsDir() && e.Name() == "cache" && filepath.Dir(path) == root {
 				return filepath.SkipDir
 			}
-			info, err := e.Info()
-			if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(path, extension) || info.Size() > size || info.Size() == 0 {
-				return nil
-			}
-			if data, err := os.ReadFile(path); err == nil {
-				out = append(out, realFile{path, data})
+			if ext := filepath.Ext(path); wanted[ext] && e.Type().IsRegular() {
+				if info, err := e.Info(); err == nil {
+					files[ext] = append(files[ext], corpusFile{path, info.Size()})
+				}
 			}
 			return nil
 		})
 	}
-	return out
-}
+	return files
+})
 
 func moduleCache() string {
 	if dir := os.Getenv("GOMODCACHE"); dir != "" {
@@ -56,4 +78,13 @@ func moduleCache() string {
 		gopath = filepath.Join(home, "go")
 	}
 	return filepath.Join(gopath, "pkg", "mod")
+}
+
+// huge repeats s: n times in the suite "hostile", fewer times by default.
+func huge(s string, n int) string {
+	const fraction = 16
+	if !strings.Contains(os.Getenv("MAPD_SUITE"), "hostile") {
+		n /= fraction
+	}
+	return strings.Repeat(s, n)
 }

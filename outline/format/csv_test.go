@@ -119,15 +119,15 @@ func randomCSV(rng *rand.Rand) []byte {
 
 func TestCSVHostile(t *testing.T) {
 	tests := map[string]string{
-		"quotes":   strings.Repeat("\"", 10<<20),
-		"unclosed": strings.Repeat("\"a\"b\"\n", 1<<20),
-		"open":     strings.Repeat("x,\"\n\"\"a\n", 1<<18),
-		"commas":   strings.Repeat(",", 10<<20),
-		"lines":    strings.Repeat("\n", 10<<20),
-		"rows":     strings.Repeat("1,2\n", 1<<20),
-		"ragged":   "a,b\n" + strings.Repeat("1\n", 1<<20),
-		"returns":  strings.Repeat("\r", 1<<20),
-		"NULs":     strings.Repeat("\x00", 1<<20),
+		"quotes":   huge("\"", 10<<20),
+		"unclosed": huge("\"a\"b\"\n", 1<<20),
+		"open":     huge("x,\"\n\"\"a\n", 1<<18),
+		"commas":   huge(",", 10<<20),
+		"lines":    huge("\n", 10<<20),
+		"rows":     huge("1,2\n", 1<<20),
+		"ragged":   "a,b\n" + huge("1\n", 1<<20),
+		"returns":  huge("\r", 1<<20),
+		"NULs":     huge("\x00", 1<<20),
 	}
 	for name, data := range tests {
 		t.Run(name, func(t *testing.T) { mustScan(t, "csv", []byte(data)) })

@@ -34,6 +34,7 @@ type latex struct {
 	b        []byte
 	i        int
 	bad      bool
+	failures int             // titles that are not closed
 	unclosed map[string]bool // environments that are not closed from here on
 }
 
@@ -74,7 +75,11 @@ func (l *latex) next() {
 
 // title reads [short] and {title} of a sectioning command.
 func (l *latex) title(start, level int, command string) {
+	const mostFailures = 1000 // each costs a scan of a title's reach
 	i := l.i
+	if l.failures > mostFailures {
+		return
+	}
 	if i < len(l.b) && l.b[i] == '*' {
 		i++
 	}
@@ -82,6 +87,7 @@ func (l *latex) title(start, level int, command string) {
 	if i < len(l.b) && l.b[i] == '[' {
 		if i = bracketEnd(l.b, i); i < 0 {
 			l.bad = true
+			l.failures++
 			return
 		}
 		i = skipBlank(l.b, i)
@@ -92,6 +98,7 @@ func (l *latex) title(start, level int, command string) {
 	end := bracketEnd(l.b, i)
 	if end < 0 {
 		l.bad = true
+		l.failures++
 		return
 	}
 	line := l.d.lines.at(start)

@@ -143,18 +143,18 @@ func randomMarkdown(rng *rand.Rand) []byte {
 
 func TestMarkdownHostile(t *testing.T) {
 	tests := map[string]string{
-		"quotes":      strings.Repeat("> ", 1<<20),
-		"quote lines": strings.Repeat(strings.Repeat("> ", 200)+"\n", 5000),
-		"items":       strings.Repeat("- ", 1<<20),
-		"hashes":      strings.Repeat("#", 10<<20),
-		"headings":    strings.Repeat("# a\n", 1<<20),
-		"brackets":    strings.Repeat("[", 10<<20),
-		"definitions": strings.Repeat("[a]: x \"\n", 1<<20),
-		"bars":        strings.Repeat("|", 10<<20) + "\n" + strings.Repeat("|-", 5<<20),
-		"spaces":      strings.Repeat(" ", 10<<20) + "x",
-		"NULs":        strings.Repeat("\x00", 1<<20),
-		"dashes":      strings.Repeat("-", 10<<20),
-		"paragraph":   strings.Repeat("a\n", 5<<20) + "===\n",
+		"quotes":      huge("> ", 1<<20),
+		"quote lines": huge(huge("> ", 200)+"\n", 5000),
+		"items":       huge("- ", 1<<20),
+		"hashes":      huge("#", 10<<20),
+		"headings":    huge("# a\n", 1<<20),
+		"brackets":    huge("[", 10<<20),
+		"definitions": huge("[a]: x \"\n", 1<<20),
+		"bars":        huge("|", 10<<20) + "\n" + huge("|-", 5<<20),
+		"spaces":      huge(" ", 10<<20) + "x",
+		"NULs":        huge("\x00", 1<<20),
+		"dashes":      huge("-", 10<<20),
+		"paragraph":   huge("a\n", 5<<20) + "===\n",
 		"bad UTF-8":   "# \xff\xfe\n\xff\n---\n",
 	}
 	for name, data := range tests {

@@ -22,8 +22,10 @@ func (s *sections) heading(level int, name string, start int) {
 
 // section is heading with a symbol of the caller's.
 func (s *sections) section(sym symbol.Symbol, level int) {
+	last := sym.Start - 1
 	for k := len(s.levels); k > 0 && s.levels[k-1] >= level; k-- {
-		s.d.tree.end(sym.Start - 1)
+		last = max(last, s.d.tree.current().Start) // two may share a line
+		s.d.tree.end(last)
 		s.levels = s.levels[:k-1]
 	}
 	s.levels = append(s.levels, level)

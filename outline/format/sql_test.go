@@ -96,19 +96,19 @@ func TestSQLRealFiles(t *testing.T) {
 
 func TestSQLHostile(t *testing.T) {
 	tests := map[string]string{
-		"quotes":    strings.Repeat("'", 10<<20+1),
-		"dollars":   strings.Repeat("$a$ $b$ ", 1<<20),
+		"quotes":    huge("'", 10<<20+1),
+		"dollars":   huge("$a$ $b$ ", 1<<20),
 		"tags":      manyTags(),
-		"comments":  strings.Repeat("/*", 5<<20),
-		"creates":   strings.Repeat("CREATE ", 1<<20),
-		"begins":    "CREATE FUNCTION f() " + strings.Repeat("BEGIN ", 1<<20) + strings.Repeat(";\nCREATE FUNCTION f() BEGIN", 1<<16),
-		"parens":    "CREATE TABLE t (" + strings.Repeat("(", 10<<20),
-		"columns":   "CREATE TABLE t (" + strings.Repeat("a int,\n", 1<<20) + "b int);",
-		"inserts":   strings.Repeat("INSERT INTO t VALUES (1);\n", 1<<18),
-		"delimiter": strings.Repeat("DELIMITER $$\n", 1<<18),
-		"names":     strings.Repeat("a.", 5<<20),
-		"NULs":      strings.Repeat("\x00", 1<<20),
-		"escape":    "`a` " + strings.Repeat("'\\' ", 1<<20),
+		"comments":  huge("/*", 5<<20),
+		"creates":   huge("CREATE ", 1<<20),
+		"begins":    "CREATE FUNCTION f() " + huge("BEGIN ", 1<<20) + huge(";\nCREATE FUNCTION f() BEGIN", 1<<16),
+		"parens":    "CREATE TABLE t (" + huge("(", 10<<20),
+		"columns":   "CREATE TABLE t (" + huge("a int,\n", 1<<20) + "b int);",
+		"inserts":   huge("INSERT INTO t VALUES (1);\n", 1<<18),
+		"delimiter": huge("DELIMITER $$\n", 1<<18),
+		"names":     huge("a.", 5<<20),
+		"NULs":      huge("\x00", 1<<20),
+		"escape":    "`a` " + huge("'\\' ", 1<<20),
 	}
 	for name, data := range tests {
 		t.Run(name, func(t *testing.T) { mustScan(t, "sql", []byte(data)) })

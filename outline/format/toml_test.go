@@ -193,17 +193,17 @@ func TestTOMLBrokenKeepsTheRest(t *testing.T) {
 
 func TestTOMLHostile(t *testing.T) {
 	tests := map[string]string{
-		"brackets":     strings.Repeat("[", 10<<20),
-		"arrays":       "a = " + strings.Repeat("[", 10<<20),
-		"braces":       "a = " + strings.Repeat("{b=", 3<<20),
-		"open arrays":  strings.Repeat("a = [\n", 1<<20),
-		"open strings": strings.Repeat("a = \"\"\"\n", 1<<20) + "a = '''",
-		"quotes":       strings.Repeat("\"", 10<<20),
-		"dots":         strings.Repeat("a.", 5<<20) + "a = 1",
-		"tables":       strings.Repeat("[[a]]\n", 1<<20),
-		"tiny keys":    strings.Repeat("a=1\n", 1<<20),
-		"elements":     "a = [" + strings.Repeat("{},\n", 1<<20) + "]",
-		"NULs":         strings.Repeat("\x00", 1<<20),
+		"brackets":     huge("[", 10<<20),
+		"arrays":       "a = " + huge("[", 10<<20),
+		"braces":       "a = " + huge("{b=", 3<<20),
+		"open arrays":  huge("a = [\n", 1<<20),
+		"open strings": huge("a = \"\"\"\n", 1<<20) + "a = '''",
+		"quotes":       huge("\"", 10<<20),
+		"dots":         huge("a.", 5<<20) + "a = 1",
+		"tables":       huge("[[a]]\n", 1<<20),
+		"tiny keys":    huge("a=1\n", 1<<20),
+		"elements":     "a = [" + huge("{},\n", 1<<20) + "]",
+		"NULs":         huge("\x00", 1<<20),
 		"bad UTF-8":    "\"\xff\" = '\xfe'\n",
 	}
 	for name, data := range tests {

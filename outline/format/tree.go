@@ -124,10 +124,15 @@ func (t *tree) admit(s *symbol.Symbol) bool {
 	top.children++
 	t.count++
 	t.at[depth]++
-	if s.Name = cutName(s.Name); s.Name == "" {
-		s.Name = Unnamed
-	}
+	s.Name = nameOf(s.Name)
 	return true
+}
+
+func nameOf(name string) string {
+	if name == "" {
+		return Unnamed
+	}
+	return cutName(name)
 }
 
 // prune drops the deepest level of symbols. Each call costs time linear in
@@ -179,6 +184,7 @@ func (t *tree) end(line int) {
 	f := t.top()
 	f.End = line
 	if f.kept {
+		f.Name = nameOf(f.Name)
 		f.Children = t.array(f.base)
 		t.done = append(t.done[:f.base], f.Symbol)
 	}

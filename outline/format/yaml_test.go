@@ -199,24 +199,24 @@ func TestYAMLBrokenKeepsTheRest(t *testing.T) {
 
 func TestYAMLHostile(t *testing.T) {
 	tests := map[string]string{
-		"dashes":     strings.Repeat("- ", 1<<20),
-		"brackets":   strings.Repeat("[", 10<<20),
-		"braces":     strings.Repeat("{a: ", 1<<20),
-		"quotes":     strings.Repeat("\"", 1<<20),
-		"quote keys": strings.Repeat("\"a\n", 1<<20),
-		"open flows": strings.Repeat("a: [\n", 1<<20),
-		"tiny keys":  strings.Repeat("a: 1\n", 1<<20),
-		"colons":     strings.Repeat(":", 10<<20),
-		"hashes":     strings.Repeat("a#", 5<<20),
-		"NULs":       strings.Repeat("\x00", 1<<20),
-		"marks":      strings.Repeat("---\na\n", 1<<19),
-		"anchors":    strings.Repeat("&a ", 1<<20),
-		"long key":   strings.Repeat("x", 1<<20) + ": 1\n",
+		"dashes":     huge("- ", 1<<20),
+		"brackets":   huge("[", 10<<20),
+		"braces":     huge("{a: ", 1<<20),
+		"quotes":     huge("\"", 1<<20),
+		"quote keys": huge("\"a\n", 1<<20),
+		"open flows": huge("a: [\n", 1<<20),
+		"tiny keys":  huge("a: 1\n", 1<<20),
+		"colons":     huge(":", 10<<20),
+		"hashes":     huge("a#", 5<<20),
+		"NULs":       huge("\x00", 1<<20),
+		"marks":      huge("---\na\n", 1<<19),
+		"anchors":    huge("&a ", 1<<20),
+		"long key":   huge("x", 1<<20) + ": 1\n",
 		"bad UTF-8":  "\xff: \xfe\n",
 	}
 	var deep strings.Builder
 	for i := range 3000 {
-		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
+		deep.WriteString(huge(" ", i) + "a:\n")
 	}
 	tests["deep"] = deep.String()
 	for name, data := range tests {
