@@ -223,6 +223,56 @@ func TestStartIsBounded(t *testing.T) {
 	}
 }
 
+// TestFullBacklog comes to a daemon that is alive but has not accepted those who
+// came before.
+func TestFullBacklog(t *testing.T) {
+	path := socketPath(t)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	var first []net.Conn
+	for err == nil {
+		var c net.Conn
+		if c, err = net.Dial("unix", path); err == nil {
+			first = append(first, c)
+			defer c.Close()
+		}
+	}
+	if !errors.Is(err, syscall.EAGAIN) {
+		t.Fatal(err)
+	}
+	opt := client.Options{Socket: path, Timeout: 30 * time.Millisecond}
+	if _, err := client.Dial(t.Context(), opt); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrNoDaemon) {
+		t.Errorf("%v", err)
+	}
+	dialled := make(chan error)
+	go func() {
+		c, err := client.Connect(t.Context(), client.Options{Socket: path})
+		if err == nil {
+			c.Close()
+		}
+		dialled <- err
+	}()
+	for range first {
+		accepted, _, err := unix.Accept(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(accepted)
+	}
+	if err := <-dialled; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestUnsafeDirIsRefused(t *testing.T) {
 	path := socketPath(t)
 	if err := os.Chmod(filepath.Dir(path), 0o770); err != nil {

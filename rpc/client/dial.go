@@ -102,19 +102,18 @@ func dialInTime(ctx context.Context, opt Options) (*net.UnixConn, error) {
 
 // dial returns a connection to a daemon that may be about to end.
 func dial(ctx context.Context, opt Options) (*net.UnixConn, error) {
-	connection, err := connect(opt.Socket)
-	if err == nil || !errors.Is(err, ErrNoDaemon) || !opt.Start {
-		return connection, err
-	}
 	s := starter{path: opt.Socket}
 	defer s.close()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		if err := s.step(); err != nil {
-			return nil, err
-		}
 		connection, err := connect(opt.Socket)
-		if err == nil || !errors.Is(err, ErrNoDaemon) {
+		switch {
+		case errors.Is(err, errFull):
+		case !errors.Is(err, ErrNoDaemon) || !opt.Start:
 			return connection, err
+		default:
+			if err := s.step(); err != nil {
+				return nil, err
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -125,6 +124,9 @@ func dial(ctx context.Context, opt Options) (*net.UnixConn, error) {
 		}
 	}
 }
+
+// errFull says that there is a daemon and that many wait for it to accept them.
+var errFull = errors.New("the daemon has more clients waiting than the system allows")
 
 // connect tries once.
 func connect(path string) (*net.UnixConn, error) {
@@ -137,7 +139,9 @@ func connect(path string) (*net.UnixConn, error) {
 	}
 	connection, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EAGAIN):
+	case errors.Is(err, syscall.EAGAIN):
+		return nil, errFull
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w (%s)", ErrNoDaemon, path)
 	case err != nil:
 		return nil, fmt.Errorf("connect to the daemon: %w", err)

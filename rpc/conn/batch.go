@@ -74,7 +74,7 @@ func (c *Conn) prepare(e envelope, busy *wire.Error, owned bool) element {
 	}
 	if !call.method.Serial && busy != nil {
 		call.out.err = busy
-		call.method.unserved(e.params)
+		c.unserved(call.method, e.params)
 		return call
 	}
 	call.request, call.out.err = c.admit(&e, admission{})

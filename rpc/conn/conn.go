@@ -65,12 +65,6 @@ type Method struct {
 	Unserved func(params []byte)
 }
 
-func (m Method) unserved(params []byte) {
-	if m.Unserved != nil {
-		m.Unserved(params)
-	}
-}
-
 // Options configure a Conn.
 type Options struct {
 	Limits Limits

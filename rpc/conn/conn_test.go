@@ -187,7 +187,7 @@ func (p *peer) read() message {
 	var m message
 	line := p.line()
 	if err := json.Unmarshal(line, &m); err != nil || m.Version != "2.0" {
-		p.t.Fatalf("bad message %q: %v", line, err)
+		p.t.Fatalf("bad message %.300q: %v", line, err)
 	}
 	if m.Error != nil && (m.Error.Code == 0 || m.Error.Data.Code == "" || m.Error.Message == "") {
 		p.t.Fatalf("error without code: %s", line)
@@ -200,7 +200,7 @@ func (p *peer) expect(id string, code int) message {
 	p.t.Helper()
 	m := p.read()
 	if string(m.ID) != id || m.code() != code {
-		p.t.Fatalf("got id %s, error %+v, result %s; want id %s, code %d", m.ID, m.Error, m.Result, id, code)
+		p.t.Fatalf("got id %s, error %+v, result %.100s; want id %s, code %d", m.ID, m.Error, m.Result, id, code)
 	}
 	return m
 }

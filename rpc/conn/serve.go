@@ -69,13 +69,14 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 	r, refused := c.admit(e, admission{slot: true, bytes: int64(len(data))})
 	if refused != nil {
 		if refused.Code == wire.ServerBusy {
-			method.unserved(e.params)
+			c.unserved(method, e.params)
 		}
 		return outcome{rawID: e.rawID, err: refused}
 	}
 	params, refused := s.own(r, e.params, data)
 	if refused != nil {
 		c.release(r)
+		c.unserved(method, e.params)
 		return outcome{rawID: e.rawID, err: refused}
 	}
 	jsonrpc2.Async(ctx)
@@ -115,7 +116,7 @@ func (c *Conn) lookup(e *envelope) (Method, *wire.Error) {
 	c.mu.Unlock()
 	if refusal != nil {
 		if method, failed := c.find(e.method); failed == nil {
-			method.unserved(e.params)
+			c.unserved(method, e.params)
 		}
 		return Method{}, refusal
 	}
@@ -135,6 +136,14 @@ func (c *Conn) find(name string) (method Method, failed *wire.Error) {
 	return c.opt.Lookup(name)
 }
 
+// unserved tells of a call that is not run.
+func (c *Conn) unserved(method Method, params []byte) {
+	if method.Unserved != nil {
+		defer c.recovered(func(*wire.Error) {})
+		method.Unserved(params)
+	}
+}
+
 // recovered is deferred: it reports a panic and hands on an error for it.
 func (c *Conn) recovered(failed func(*wire.Error)) {
 	if v := recover(); v != nil {
@@ -152,7 +161,7 @@ func (c *Conn) run(r *request, method Method, params []byte) outcome {
 	if err == nil {
 		o.reply, err = c.call(r, method, params)
 	} else {
-		method.unserved(params)
+		c.unserved(method, params)
 	}
 	if err != nil {
 		o.err = c.wireError(r, err)

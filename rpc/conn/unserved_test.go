@@ -1,0 +1,81 @@
+package conn
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestUnserved goes through the ways a call is answered without being run, and
+// checks that its method is told of each once, and of no other.
+func TestUnserved(t *testing.T) {
+	var mu sync.Mutex
+	var told []string
+	tell := func(m Method) Method {
+		m.Unserved = func(params []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, string(params[:min(len(params), 6)]))
+		}
+		return m
+	}
+	g := newGate()
+	p := start(t, methods{"gate": tell(g.method()), "echo": tell(echo), "serial": tell(serial(echo))}, func(o *Options) {
+		o.Limits.InFlight = 1
+		o.Budget = NewBudget(keptBuffer)
+	})
+	p.call(1, "gate", `["a"]`)
+	receive(t, g.entered)
+	p.call(2, "echo", `["b"]`) // no slot
+	p.expect("2", -32803)
+	p.call(1, "echo", `["c"]`) // a mistake of the client
+	p.expect("1", -32600)
+	p.call(3, "nothing", `["d"]`)
+	p.expect("3", -32601)
+	p.call(4, "serial", `["e"]`) // takes no slot
+	p.expect("4", 0)
+	p.send(`[{"jsonrpc":"2.0","id":5,"method":"echo","params":["f"]}]`) // waits
+	p.send(`[{"jsonrpc":"2.0","id":6,"method":"echo","params":["g"]}]`) // one batch too many
+	p.readBatch()
+	p.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":5}}`)
+	if m := p.readBatch(); m[0].code() != -32800 {
+		t.Errorf("%+v", m)
+	}
+	p.conn.Finish(nil)
+	p.call(7, "echo", `["h"]`)
+	p.expect("7", -32600)
+	close(g.let)
+	p.expect("1", 0)
+	p.done()
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(told)
+	if got := strings.Join(told, " "); got != `["b"] ["f"] ["g"] ["h"]` {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// TestUnservedAtTheEnd closes the socket while elements of a batch wait.
+func TestUnservedAtTheEnd(t *testing.T) {
+	var mu sync.Mutex
+	unserved := 0
+	g := newGate()
+	m := g.method()
+	m.Unserved = func([]byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		unserved++
+		panic("and its panic is its own")
+	}
+	p := start(t, methods{"gate": m}, func(o *Options) { o.Limits.InFlight = 3 })
+	p.send(batch(10, "gate"))
+	for range 3 {
+		receive(t, g.entered)
+	}
+	p.raw.Close()
+	p.done()
+	if unserved != 7 {
+		t.Errorf("%d calls were reported", unserved)
+	}
+}
