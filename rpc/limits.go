@@ -47,7 +47,7 @@ func DefaultLimits() Limits {
 		SessionKept:  24 * time.Hour,
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
-		Memory:       2 << 30,
+		Memory:       3 << 29,
 	}
 }
 

@@ -118,10 +118,11 @@ func TestStatusCounts(t *testing.T) {
 func TestConnectionsMakeRoom(t *testing.T) {
 	d := newDaemon(t, func(o *rpc.Options) { o.Limits.Connections = 3 })
 	keep := d.session()
-	idle := []*agent{d.connect(), d.connect()}
-	for _, a := range idle { // they are in the table once they are answered
-		a.write("{broken")
-		a.next()
+	var idle [2]*agent
+	for i := range idle { // each has its place once it is answered
+		idle[i] = d.connect()
+		idle[i].write("{broken")
+		idle[i].next()
 	}
 	second := d.session()
 	if m := idle[0].next(); m.code() != string(wire.ServerBusy) {

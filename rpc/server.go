@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -61,7 +60,6 @@ type Server struct {
 	named    map[string]*ledgerOwner
 	sessions int // sessions ever made: the next id
 	arrivals int // connections ever admitted
-	leaving  int // connections that make room and are still there
 	stopped  bool
 	ends     bool        // the server ends when it is idle
 	idle     *time.Timer // runs while there is no connection
@@ -98,16 +96,18 @@ func NewServer(opt Options) *Server {
 // that comes after Stop or finds no place is told why in one line, and gets
 // that as a *wire.Error.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser, who Peer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p := &peer{server: s, who: who, cancel: cancel}
-	refused := s.admit(p)
-	s.metrics.connected(refused == nil)
-	if refused != nil {
-		return errors.Join(refused, refuse(rwc, refused))
+	p, err := s.admit(ctx, rwc, who)
+	if err != nil {
+		return err
 	}
+	return s.serve(p, rwc)
+}
+
+// serve serves a connection that was admitted until it ends.
+func (s *Server) serve(p *peer, rwc io.ReadWriteCloser) error {
+	defer p.cancel()
 	defer s.remove(p)
-	c := p.start(ctx, rwc)
+	c := p.start(p.ctx, rwc)
 	select {
 	case <-s.draining:
 		c.Finish(nil)
@@ -147,8 +147,13 @@ func (s *Server) acceptLoop(ctx context.Context, accept func() (io.ReadWriteClos
 		rwc, who, err := accept()
 		switch {
 		case err == nil:
+			p, refused := s.admit(ctx, rwc, who)
+			if refused != nil {
+				s.log.Info("connection refused", "pid", who.PID, "err", refused)
+				continue
+			}
 			wg.Go(func() {
-				if err := s.ServeConn(ctx, rwc, who); err != nil {
+				if err := s.serve(p, rwc); err != nil {
 					s.log.Info("connection ended", "pid", who.PID, "err", err)
 				}
 			})
@@ -245,11 +250,12 @@ func (s *Server) allowed(root string) bool {
 type peer struct {
 	server   *Server
 	who      Peer
-	cancel   context.CancelFunc // ends the connection at once
+	ctx      context.Context
+	cancel   context.CancelFunc // ends ctx, and the connection at once
+	gone     chan struct{}      // closed when the connection has ended
 	failures atomic.Int64       // requests that failed
-
-	arrival int         // order of arrival; guarded by the server's mu
-	grace   *time.Timer // set while it makes room; guarded by the server's mu
+	arrival  int                // order of arrival
+	evicted  bool               // it makes room; guarded by the server's mu
 
 	mu      sync.Mutex // guards what follows
 	conn    *conn.Conn

@@ -113,8 +113,29 @@ func TestBoundedReadBytes(t *testing.T) {
 	if most != 2 {
 		t.Errorf("%d reads of 4 KiB at once under a budget of 8 KiB", most)
 	}
-	if !c.budget.tryTake(8192) {
+	if !c.budget.large.tryTake(8192) {
 		t.Error("the budget was not given back")
+	}
+}
+
+// Small reads do not wait behind large ones that fill the budget.
+func TestBoundedReadBytesLeavesRoomForSmallReads(t *testing.T) {
+	src := newFaulty()
+	c, f, dir := openFolder(t, Options{source: src, Limits: Limits{ReadBytes: 4 * smallReads}})
+	write(t, filepath.Join(dir, "f"), "small")
+	for n := int64(8 << 20); c.budget.of(n).tryTake(n); {
+	}
+	large, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error, 1)
+	go func() { waiting <- c.budget.of(100<<20).take(large, c.ctx, 100<<20) }()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if _, err := c.Read(ctx, f, "f"); err != nil {
+		t.Errorf("a small read beside large ones: %v", err)
+	}
+	cancel()
+	if err := <-waiting; !errors.Is(err, context.Canceled) {
+		t.Errorf("a large read past the budget: %v", err)
 	}
 }
 

@@ -65,35 +65,65 @@ func (b *buffer) take(n int) []byte {
 	return append(make([]byte, 0, n), b.b[:n]...)
 }
 
+// smallRead is the size up to which a read counts as small; smallReads is the
+// part of the budget that is kept for small reads, if the budget is large enough
+// to have parts.
+const (
+	smallRead  = 1 << 20
+	smallReads = 64 << 20
+)
+
 // budget bounds the bytes of all reads in flight; who does not fit waits, in
-// order.
+// order. Small reads have a part of their own: else one session that reads large
+// files would make all others wait.
 type budget struct {
+	small, large *share
+}
+
+func newBudget(limit int64) budget {
+	if limit < 4*smallReads {
+		all := newShare(limit)
+		return budget{small: all, large: all}
+	}
+	return budget{small: newShare(smallReads), large: newShare(limit - smallReads)}
+}
+
+// of returns the part that a read of n bytes takes from.
+func (b *budget) of(n int64) *share {
+	if n <= smallRead {
+		return b.small
+	}
+	return b.large
+}
+
+// A share is one part of a budget.
+type share struct {
 	sem   *semaphore.Weighted
 	limit int64
 }
 
-func newBudget(limit int64) budget {
-	return budget{sem: semaphore.NewWeighted(limit), limit: limit}
+func newShare(limit int64) *share {
+	return &share{sem: semaphore.NewWeighted(limit), limit: limit}
 }
 
-// weight is what n bytes count: what exceeds the whole budget runs alone.
-func (b *budget) weight(n int64) int64 { return min(n, b.limit) }
+// weight is what n bytes count: what exceeds the whole share runs alone.
+func (s *share) weight(n int64) int64 { return min(n, s.limit) }
 
 // take waits until n more bytes fit. It fails when ctx ends, and with
 // ErrClosed when the context closing does. Who took gives.
-func (b *budget) take(ctx, closing context.Context, n int64) error {
-	if b.tryTake(n) {
+func (s *share) take(ctx, closing context.Context, n int64) error {
+	if s.tryTake(n) {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(closing, func() { cancel(ErrClosed) })
 	defer stop()
-	if b.sem.Acquire(ctx, b.weight(n)) != nil {
+	if s.sem.Acquire(ctx, s.weight(n)) != nil {
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
-func (b *budget) tryTake(n int64) bool { return b.sem.TryAcquire(b.weight(n)) }
-func (b *budget) give(n int64)         { b.sem.Release(b.weight(n)) }
+func (s *share) tryTake(n int64) bool { return s.sem.TryAcquire(s.weight(n)) }
+func (s *share) give(n int64)         { s.sem.Release(s.weight(n)) }

@@ -55,12 +55,12 @@ type reading struct {
 	stamp    stamp // from before the bytes were read
 	bytes    []byte
 	buffer   *buffer
-	budget   *budget // holds the buffer's size
+	share    *share // holds the buffer's size
 	unstable bool
 }
 
 func (r *reading) release() {
-	r.budget.give(int64(len(r.buffer.b)))
+	r.share.give(int64(len(r.buffer.b)))
 	r.buffer.release()
 }
 
@@ -68,7 +68,7 @@ func (r *reading) release() {
 // would wait for may be waiting too.
 func (r *reading) grow(pool *buffers) error {
 	n := int64(len(r.buffer.b))
-	if !r.budget.tryTake(n) {
+	if !r.share.tryTake(n) {
 		return &failure{ErrIO, errors.New("the file grows while many others are read")}
 	}
 	bigger := pool.get(2 * n)
@@ -125,10 +125,11 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 	defer file.close()
 	// One byte more than the size, so that growth shows.
 	cost := c.buffers.size(at.stamp.size + 1)
-	if err := c.budget.take(ctx, c.ctx, cost); err != nil {
+	share := c.budget.of(cost)
+	if err := share.take(ctx, c.ctx, cost); err != nil {
 		return nil, err
 	}
-	got := &reading{path: at.path, stamp: at.stamp, buffer: c.buffers.get(cost), budget: &c.budget}
+	got := &reading{path: at.path, stamp: at.stamp, buffer: c.buffers.get(cost), share: share}
 	if err = c.fill(ctx, got, file, at.stamp); err != nil && !errors.Is(err, errChanged) {
 		got.release()
 		return nil, err

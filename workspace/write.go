@@ -173,10 +173,11 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	if err := c.checkSize(int64(len(w.bytes))); err != nil {
 		return WriteResult{}, err
 	}
-	if err := c.budget.take(ctx, c.ctx, int64(len(w.bytes))); err != nil {
+	share := c.budget.of(int64(len(w.bytes)))
+	if err := share.take(ctx, c.ctx, int64(len(w.bytes))); err != nil {
 		return WriteResult{}, err
 	}
-	defer c.budget.give(int64(len(w.bytes)))
+	defer share.give(int64(len(w.bytes)))
 	if err := w.put(ctx); err != nil {
 		return WriteResult{}, err
 	}

@@ -420,8 +420,13 @@ func message(id int64, method string, params []byte) net.Buffers {
 // smallParams are copied rather than written from where they are.
 const smallParams = 4 << 10
 
-// readFrame reads one frame into a buffer of its own.
+// readFrame reads one frame into a buffer of its own. A daemon that refuses a
+// connection says why before it knows the framing of its peer: in a bare line.
 func readFrame(in *bufio.Reader) ([]byte, error) {
+	if first, err := in.Peek(1); err == nil && first[0] == '{' {
+		line, err := in.ReadSlice('\n')
+		return bytes.Clone(line), err
+	}
 	length := -1
 	for {
 		line, err := in.ReadSlice('\n')
