@@ -76,7 +76,7 @@ func TestCancelWaitingElement(t *testing.T) {
 
 // TestDisconnectEndsContexts closes the socket under running requests: one that
 // went async, one that holds the read loop, one in a batch, one with unread
-// input behind it.
+// input behind it. A busy machine may miss the deadline, but not three times.
 func TestDisconnectEndsContexts(t *testing.T) {
 	request := `{"jsonrpc":"2.0","id":1,"method":"gate"}`
 	for name, test := range map[string]struct {
@@ -89,25 +89,36 @@ func TestDisconnectEndsContexts(t *testing.T) {
 		"serial and unread": {true, request + "\n" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"}`+"\n", 1000)},
 		"serial in batch":   {true, "[" + request + "]"},
 	} {
-		g := newGate()
-		m := g.method()
-		m.Serial = test.serial
-		p := start(t, methods{"gate": m})
-		p.send(test.in)
-		receive(t, g.entered)
-		begin := time.Now()
-		p.raw.Close()
-		if cause := receive(t, g.ended); cause != ErrDisconnected {
-			t.Errorf("%s: cause %v", name, cause)
+		took := time.Hour
+		for try := 0; try < 3 && took > 100*time.Millisecond; try++ {
+			took = min(took, disconnect(t, test.serial, test.in))
 		}
-		if took := time.Since(begin); took > 100*time.Millisecond {
+		if took > 100*time.Millisecond {
 			t.Errorf("%s: the context ended after %v", name, took)
 		}
-		p.done()
-		if err := p.conn.Err(); err != nil {
-			t.Errorf("%s: a disconnect is reported as %v", name, err)
-		}
 	}
+}
+
+// disconnect sends in, closes the socket when its request runs, and returns how
+// long the context of the request lived on.
+func disconnect(t *testing.T, serial bool, in string) time.Duration {
+	g := newGate()
+	m := g.method()
+	m.Serial = serial
+	p := start(t, methods{"gate": m})
+	p.send(in)
+	receive(t, g.entered)
+	begin := time.Now()
+	p.raw.Close()
+	if cause := receive(t, g.ended); cause != ErrDisconnected {
+		t.Errorf("cause %v", cause)
+	}
+	took := time.Since(begin)
+	p.done()
+	if err := p.conn.Err(); err != nil {
+		t.Errorf("a disconnect is reported as %v", err)
+	}
+	return took
 }
 
 func TestHalfCloseStillGetsReplies(t *testing.T) {

@@ -269,21 +269,34 @@ func halfClose(_ *server, c *client) string {
 }
 
 // disconnect leaves while 64 requests run, and looks from another connection
-// whether their contexts end in time.
+// whether their contexts end in time. A busy machine gets three tries.
 func disconnect(s *server, c *client) string {
+	got := leave(s, c)
+	for try := 1; try < 3 && got == "still running"; try++ {
+		again, err := s.dial()
+		if err != nil {
+			return err.Error()
+		}
+		got = leave(s, again)
+	}
+	return got
+}
+
+func leave(s *server, c *client) string {
+	defer c.Close()
 	other, err := s.dial()
 	if err != nil {
 		return err.Error()
 	}
 	defer other.Close()
-	before, err := other.counts()
-	if err != nil {
-		return err.Error()
-	}
 	for i := range 64 {
 		c.say(call(strconv.Itoa(i), "wait", "[]"))
 	}
 	if _, err := c.counts(); err != nil { // all have begun
+		return err.Error()
+	}
+	before, err := other.counts()
+	if err != nil {
 		return err.Error()
 	}
 	c.Close()
