@@ -80,7 +80,10 @@ func below(kind symbol.Kind, declarator string) func(*extraction, int, *scope) {
 				continue
 			}
 			if name := j + 1; name < x.nodes[j].next {
-				d := def{name: x.str(name), nameAt: x.nodes[name].start, kind: kind, start: x.nodes[j].start, end: n.end}
+				d := def{name: x.str(name), nameAt: x.nodes[name].start, kind: kind, start: x.nodes[j].start, end: x.nodes[j].end}
+				if x.lastDeclarator(j, n.next) {
+					d.end = n.end
+				}
 				if first {
 					d.start = n.start
 				}

@@ -59,12 +59,14 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	covered := make(map[string]bool)
 	for _, file := range files {
 		if strings.HasSuffix(file, ".outline") {
 			continue
 		}
 		language, _, _ := strings.Cut(filepath.Base(file), ".")
 		language, _, _ = strings.Cut(language, "_")
+		covered[language] = true
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			src, err := os.ReadFile(file)
 			if err != nil {
@@ -90,6 +92,11 @@ func TestGolden(t *testing.T) {
 				t.Errorf("outline of %s (-want +got):\n%s", file, diff)
 			}
 		})
+	}
+	for _, language := range Names() {
+		if !covered[language] {
+			t.Errorf("%s has no golden file", language)
+		}
 	}
 }
 

@@ -73,10 +73,22 @@ func declarators(kind symbol.Kind) func(*extraction, int, *scope) {
 			if v := x.field(j, "value"); v >= 0 && x.nodes[v].next > v+1 {
 				d.sigEnd = x.nodes[v].start
 			}
-			d.end = n.end
+			if x.lastDeclarator(j, n.next) {
+				d.end = n.end
+			}
 			x.define(sc, i, d)
 		}
 	}
+}
+
+// lastDeclarator reports whether no declarator follows node j before next.
+func (x *extraction) lastDeclarator(j, next int) bool {
+	for k := x.nodes[j].next; k < next; k = x.nodes[k].next {
+		if x.nodes[k].typ == x.nodes[j].typ {
+			return false
+		}
+	}
+	return true
 }
 
 func javaPackage(x *extraction, i int, sc *scope) {
@@ -108,7 +120,7 @@ func exportByModifier(word string) func([]byte, []string, *symbol.List) {
 	return func(_ []byte, _ []string, list *symbol.List) {
 		symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
 			for _, m := range s.Modifiers {
-				s.Exported = s.Exported || m == word
+				s.Exported = s.Exported || m == word && !s.Local
 			}
 			return true
 		})

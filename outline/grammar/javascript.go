@@ -215,13 +215,22 @@ func (x *extraction) jsBound(d def, value int, fn symbol.Kind) def {
 	case "object", "array", "call_expression", "new_expression":
 		d.sigEnd = x.nodes[inner].start
 		if x.typ(inner) == "call_expression" || x.typ(inner) == "new_expression" {
-			d.sigEnd = 0
+			d.sigEnd = x.firstLineEnd(x.nodes[inner].start, d.end)
 		}
 		d.children = func(sc *scope) { x.visitValue(value, sc) }
 	default:
+		d.sigEnd = x.firstLineEnd(x.nodes[inner].start, d.end)
 		d.children = func(sc *scope) { x.visitValue(value, sc) }
 	}
 	return d
+}
+
+// firstLineEnd returns the end of the line of byte at, or 0 if end is on it.
+func (x *extraction) firstLineEnd(at, end int) int {
+	if k := bytes.IndexByte(x.src[at:end], '\n'); k >= 0 {
+		return at + k
+	}
+	return 0
 }
 
 // visitValue visits a value: itself if it has a rule, else what is inside.

@@ -187,6 +187,11 @@ func pyAssignment(x *extraction, i int, sc *scope) {
 	if x.str(left) == "__all__" && right >= 0 {
 		x.exports = append(x.exports, stringsIn(x.text[x.nodes[right].start:x.nodes[right].end])...)
 	}
+	if right >= 0 && x.typ(right) == "assignment" { // a = b = 1
+		x.pyVariable(sc, left, x.nodes[i].start, x.nodes[i].end, nil)
+		pyAssignment(x, right, sc)
+		return
+	}
 	x.pyVariable(sc, left, x.nodes[i].start, x.nodes[i].end, inner)
 }
 
@@ -202,6 +207,9 @@ func (x *extraction) visitAny(i int, sc *scope) {
 // pyVariable defines a variable of the module or class once for each block.
 func (x *extraction) pyVariable(sc *scope, name, start, end int, inner func(*scope)) {
 	d := def{name: x.str(name), nameAt: x.nodes[name].start, kind: symbol.Variable, start: start, end: end, children: inner}
+	if inner == nil {
+		d.sigEnd = x.nodes[name].end
+	}
 	switch {
 	case sc.holder == symbol.Class:
 		d.kind = symbol.Field

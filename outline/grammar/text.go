@@ -102,7 +102,7 @@ func (t *table) modifiersIn(text []byte) []string {
 	var found []string
 	for len(text) > 0 {
 		n := 0
-		for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z') {
+		for n < len(text) && (text[n] == '_' || text[n] == '-' && n > 0 || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z') {
 			n++
 		}
 		if n == 0 {
@@ -174,7 +174,7 @@ func commentText(line []byte) string {
 		s = strings.TrimSuffix(strings.TrimSpace(s), tail)
 	}
 	s = strings.TrimRight(s, "*/- =#")
-	for _, tool := range []string{"eslint", "@ts-", "prettier-ignore", "noqa", "pylint:", "istanbul", "region", "endregion", "tslint", "type:", "@__PURE__", "!"} {
+	for _, tool := range []string{"eslint", "@ts-", "prettier-ignore", "noqa", "pylint:", "istanbul", "region", "endregion", "tslint", "type:", "@__PURE__", "!", "go:", "nolint", "clang-format"} {
 		if strings.HasPrefix(s, tool) {
 			return ""
 		}
