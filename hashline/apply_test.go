@@ -21,92 +21,106 @@ type refLine struct {
 	isNew      bool
 }
 
-// referenceApply is Apply the slow way: it moves whole lines about, one edit
-// after the other from the last to the first.
+// reference is Apply the slow way: it moves whole lines about. slots[k] is what
+// stands in the place of line k, gaps[k] what is inserted after it; line 0 is
+// before the first.
+type reference struct {
+	bom         string
+	lines       []naiveLine
+	usual       string
+	slots, gaps [][]refLine
+	bare        string // what a last line without end gets when something follows it
+}
+
 func referenceApply(file string, edits []Edit) string {
-	bom, naive := naiveLines(file)
-	n := len(naive)
-	lf, crlf := 0, 0
-	for _, l := range naive {
-		switch l.terminator {
-		case "\n":
-			lf++
-		case "\r\n":
-			crlf++
-		}
+	var r reference
+	r.bom, r.lines = naiveLines(file)
+	ends := map[string]int{}
+	r.slots, r.gaps = make([][]refLine, len(r.lines)+1), make([][]refLine, len(r.lines)+1)
+	for k, l := range r.lines {
+		ends[l.terminator]++
+		r.slots[k+1] = []refLine{{l.content, l.terminator, false}}
 	}
-	usual := "\n"
-	if crlf > lf {
-		usual = "\r\n"
-	}
-	firstOf := func(lines ...int) string {
-		for _, k := range lines {
-			if k >= 1 && k <= n && naive[k-1].terminator != "" {
-				return naive[k-1].terminator
-			}
-		}
-		return usual
-	}
-	// slots[k] is what stands in the place of line k, gaps[k] what is inserted
-	// after it.
-	slots, gaps := make([][]refLine, n+1), make([][]refLine, n+1)
-	bare := "" // what the line that was last gets when something follows it
-	for k, l := range naive {
-		slots[k+1] = []refLine{{l.content, l.terminator, false}}
+	r.usual = "\n"
+	if ends["\r\n"] > ends["\n"] {
+		r.usual = "\r\n"
 	}
 	for _, e := range edits {
 		switch e.Op {
 		case Append, Prepend:
-			at, gap := e.Start, e.Start
-			if e.Op == Append && at == 0 {
-				at, gap = n, n
-			}
-			if e.Op == Prepend {
-				at = min(max(at, 1), n)
-				gap = max(e.Start, 1) - 1
-			}
-			end := firstOf(at, gap, gap+1)
-			if gap == n && bare == "" && len(e.Lines) > 0 {
-				bare = end
-			}
-			for _, l := range e.Lines {
-				gaps[gap] = append(gaps[gap], refLine{l, end, true})
-			}
-		case Replace, Delete:
-			if e.Op == Delete {
-				e.Lines = nil
-			}
-			for k := e.Start; k <= e.End; k++ {
-				slots[k] = nil
-			}
-			for i, l := range e.Lines {
-				end := ""
-				if e.Start+i <= e.End {
-					end = naive[e.Start+i-1].terminator
-				}
-				if end == "" && e.End > e.Start {
-					end = firstOf(e.End, e.End-1)
-				}
-				if end == "" {
-					end = firstOf(e.End, e.Start-1, e.End+1)
-				}
-				slots[e.Start] = append(slots[e.Start], refLine{l, end, true})
-			}
+			r.insert(e)
+		case Delete:
+			r.replace(Edit{Start: e.Start, End: e.End})
+		case Replace:
+			r.replace(e)
 		}
 	}
+	return r.join()
+}
+
+// firstOf returns the terminator of the first of those lines that has one.
+func (r *reference) firstOf(lines ...int) string {
+	for _, k := range lines {
+		if k >= 1 && k <= len(r.lines) && r.lines[k-1].terminator != "" {
+			return r.lines[k-1].terminator
+		}
+	}
+	return r.usual
+}
+
+func (r *reference) insert(e Edit) {
+	n := len(r.lines)
+	at, gap := e.Start, e.Start // the neighbour, and the line before the new ones
+	if e.Op == Append && at == 0 {
+		at, gap = n, n
+	}
+	if e.Op == Prepend {
+		at = min(max(at, 1), n)
+		gap = max(e.Start, 1) - 1
+	}
+	end := r.firstOf(at, gap, gap+1)
+	if gap == n && r.bare == "" && len(e.Lines) > 0 {
+		r.bare = end
+	}
+	for _, l := range e.Lines {
+		r.gaps[gap] = append(r.gaps[gap], refLine{l, end, true})
+	}
+}
+
+func (r *reference) replace(e Edit) {
+	for k := e.Start; k <= e.End; k++ {
+		r.slots[k] = nil
+	}
+	for i, l := range e.Lines {
+		end := ""
+		if e.Start+i <= e.End {
+			end = r.lines[e.Start+i-1].terminator
+		}
+		if end == "" && e.End > e.Start {
+			end = r.firstOf(e.End, e.End-1)
+		}
+		if end == "" {
+			end = r.firstOf(e.End, e.Start-1, e.End+1)
+		}
+		r.slots[e.Start] = append(r.slots[e.Start], refLine{l, end, true})
+	}
+}
+
+func (r *reference) join() string {
+	n := len(r.lines)
 	var lines []refLine
 	for k := range n + 1 {
-		lines = append(append(lines, slots[k]...), gaps[k]...)
+		lines = append(append(lines, r.slots[k]...), r.gaps[k]...)
 	}
 	var sb strings.Builder
-	sb.WriteString(bom)
+	sb.WriteString(r.bom)
 	for i, l := range lines {
 		last := i == len(lines)-1
 		switch {
-		case last && l.isNew && l.content != "" && n > 0 && naive[n-1].terminator == "":
+		case last && l.isNew && l.content != "" && n > 0 && r.lines[n-1].terminator == "":
 			l.terminator = ""
 		case !last && l.terminator == "":
-			l.terminator = bare
+			l.terminator = r.bare
 			if strings.HasSuffix(l.content, "\r") {
 				l.terminator = "\r\n"
 			}

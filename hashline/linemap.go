@@ -139,17 +139,6 @@ func Identity(lines int) *LineMap {
 	return b.done()
 }
 
-// Unchanged reports whether every line is Current and the newer text has no
-// further lines.
-func (m *LineMap) Unchanged() bool {
-	for _, s := range m.spans {
-		if s.kind != kept || s.new != s.old {
-			return false
-		}
-	}
-	return m.Lines() == m.newLines
-}
-
 // Compose returns the map from the older text of m to the newer text of next,
 // whose older text must be the newer text of m. It proves what both prove.
 func (m *LineMap) Compose(next *LineMap) *LineMap {

@@ -219,13 +219,3 @@ func TestFollowCarriesThePlace(t *testing.T) {
 		t.Errorf("a line that was rewritten and typed again is proven: %v", f)
 	}
 }
-
-func TestUnchanged(t *testing.T) {
-	a, b := NewText([]byte("a\nb\n")), NewText([]byte("a\nb\nc\n"))
-	if !MapLines(a, a).Unchanged() || MapLines(a, b).Unchanged() || MapLines(b, a).Unchanged() {
-		t.Error("Unchanged must hold for equal lines only")
-	}
-	if !Identity(0).Unchanged() || Identity(3).Lines() != 3 {
-		t.Error("Identity")
-	}
-}

@@ -24,8 +24,9 @@ type Reads struct {
 }
 
 type lostRead struct {
-	number int64
-	read   Read
+	number  int64
+	read    Read
+	attempt *Attempt
 }
 
 // maxLost is how many lost reads of a session are kept; past it the oldest goes.
@@ -36,7 +37,6 @@ type Attempt struct {
 	reads  *Reads
 	number int64
 	read   Read
-	ended  bool
 	kept   bool // is among Reads.lost, or was
 }
 
@@ -56,11 +56,16 @@ func (r *Reads) Begin(number int64, read Read) *Attempt {
 }
 
 // Settle notes that the read was answered, by its content or by an error of its
-// own. A later Lose takes that back: the answer did not leave.
+// own, and takes back an earlier Lose as long as nobody has taken the read. A
+// later Lose stands: the answer did not leave after all.
 func (a *Attempt) Settle() {
-	a.reads.mu.Lock()
-	defer a.reads.mu.Unlock()
-	a.ended = true
+	r := a.reads
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.lost, func(l lostRead) bool { return l.attempt == a }); i >= 0 {
+		r.lost = slices.Delete(r.lost, i, i+1)
+		a.kept = false
+	}
 }
 
 // Lose notes that the read was not answered, or that its answer did not leave.
@@ -69,27 +74,15 @@ func (a *Attempt) Lose() {
 	r := a.reads
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a.ended = true
 	if a.kept {
 		return
 	}
 	a.kept = true
 	// Behind those of its own request, which begin and are lost in order.
 	i, _ := slices.BinarySearchFunc(r.lost, a.number+1, func(l lostRead, n int64) int { return int(l.number - n) })
-	r.lost = slices.Insert(r.lost, i, lostRead{a.number, a.read})
+	r.lost = slices.Insert(r.lost, i, lostRead{a.number, a.read, a})
 	if len(r.lost) > maxLost {
 		r.lost = slices.Delete(r.lost, 0, 1)
-	}
-}
-
-// LoseUnlessSettled is Lose for a read that has not ended yet, and nothing for
-// one that has: for the end of a handler, whatever happened in it.
-func (a *Attempt) LoseUnlessSettled() {
-	a.reads.mu.Lock()
-	ended := a.ended
-	a.reads.mu.Unlock()
-	if !ended {
-		a.Lose()
 	}
 }
 
