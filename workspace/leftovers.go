@@ -216,17 +216,7 @@ func (c *Cache) sweep(path string, dead func(tempName, stamp) bool) {
 		return
 	}
 	defer dir.close()
-	self, err := dir.look(".")
-	if err != nil {
-		return
-	}
-	defer self.close()
-	list, err := self.open()
-	if err != nil {
-		return
-	}
-	names, _, err := list.names(1 << 20)
-	list.close()
+	names, _, err := dir.names(1 << 20)
 	if err != nil {
 		return
 	}

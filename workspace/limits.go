@@ -18,6 +18,9 @@ type Limits struct {
 	DirEntries    int           // names shown in the listing of a directory
 	DirScan       int           // names read to choose and sort those
 	FailedOutline time.Duration // how long an outline that hit a limit is remembered
+	IndexFiles    int           // files in the index of one workspace
+	IndexBytes    int64         // memory of the outlines in the index of one workspace
+	DirtyPaths    int           // changed paths that wait to be looked at; past it everything is
 }
 
 // DefaultLimits returns the limits of a daemon that was not told otherwise.
@@ -30,6 +33,9 @@ func DefaultLimits() Limits {
 		DirEntries:    1000,
 		DirScan:       20_000,
 		FailedOutline: 10 * time.Minute,
+		IndexFiles:    200_000,
+		IndexBytes:    256 << 20,
+		DirtyPaths:    100_000,
 	}
 }
 
@@ -38,13 +44,16 @@ func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	for _, f := range []struct{ v, d *int64 }{
 		{&l.FileBytes, &d.FileBytes}, {&l.ReadBytes, &d.ReadBytes},
-		{&l.HistoryBytes, &d.HistoryBytes}, {&l.OutlineBytes, &d.OutlineBytes},
+		{&l.HistoryBytes, &d.HistoryBytes}, {&l.OutlineBytes, &d.OutlineBytes}, {&l.IndexBytes, &d.IndexBytes},
 	} {
 		if *f.v <= 0 {
 			*f.v = *f.d
 		}
 	}
-	for _, f := range []struct{ v, d *int }{{&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan}} {
+	for _, f := range []struct{ v, d *int }{
+		{&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan},
+		{&l.IndexFiles, &d.IndexFiles}, {&l.DirtyPaths, &d.DirtyPaths},
+	} {
 		if *f.v <= 0 {
 			*f.v = *f.d
 		}

@@ -10,6 +10,10 @@ type place interface {
 	path() (string, error)
 	// look finds name without following a symbolic link.
 	look(name string) (node, error)
+	// stat returns the stamp of name, of a symbolic link itself.
+	stat(name string) (stamp, error)
+	// names lists the directory as file.names does.
+	names(most int) (names []string, more bool, err error)
 	// mayChange returns nil if entries of the directory may be made and renamed.
 	mayChange() error
 	// create makes the new file name for writing.

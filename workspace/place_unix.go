@@ -5,6 +5,7 @@ package workspace
 import (
 	"errors"
 	"maps"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,22 @@ func (d directoryFile) enter(name string) (place, error) {
 		return nil, err
 	}
 	return directoryFile{fd, d.sys}, nil
+}
+
+func (d directoryFile) stat(name string) (stamp, error) {
+	var st unix.Stat_t
+	err := d.call(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return stampOf(&st), err
+}
+
+func (d directoryFile) names(most int) ([]string, bool, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return listNames(os.NewFile(uintptr(fd), "directory"), most)
 }
 
 func (d directoryFile) mayChange() error {

@@ -3,11 +3,14 @@ package ignore
 import (
 	"bytes"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sys/unix"
 )
 
@@ -26,7 +29,7 @@ type Rules struct {
 // Load reads the rules for root, an absolute path free of symbolic links: of
 // the repository that holds it, if one does, from its top down.
 func Load(root string, env Env) *Rules {
-	l := &loader{env: env, seen: map[string]bool{}}
+	l := &loader{env: env, seen: map[string]input{}}
 	r := &Rules{load: l}
 	repo := l.findRepository(root)
 	if repo == nil {
@@ -59,10 +62,17 @@ func (l *loader) plain(root string) *Dir {
 // Root returns the rules for the entries of the root.
 func (r *Rules) Root() *Dir { return r.root }
 
-// Inputs returns the files outside of the tree, missing ones included, whose
-// change changes the rules: configuration, excludes, the index of git, and the
-// ignore files above the root.
+// Inputs returns the files that the rules were read from, and those that they
+// would have been read from if they were there: configuration, excludes, the
+// index of git, and the ignore files of all directories that were entered.
 func (r *Rules) Inputs() []string { return r.load.inputs() }
+
+// Stale reports whether one of the files at paths, which are among Inputs, no
+// longer says what it said when it was read. An index of git that was rewritten
+// with the same files in it is not stale.
+func (r *Rules) Stale(paths ...string) bool {
+	return slices.ContainsFunc(paths, r.load.changed)
+}
 
 // repository is a git repository with a work tree.
 type repository struct {
@@ -194,33 +204,77 @@ func join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" +
 // below returns path relative to dir, which holds it.
 func below(dir, path string) string { return strings.TrimPrefix(path[len(dir):], "/") }
 
-// loader reads files and remembers which.
+// loader reads files and remembers what they said.
 type loader struct {
 	env Env
 
 	mu   sync.Mutex // guards seen
-	seen map[string]bool
+	seen map[string]input
+}
+
+// input is how a file was read, and a hash of what it said; 0 if it could not
+// be read.
+type input struct {
+	limit  int64
+	follow bool
+	index  bool // of git: only the names in it count
+	sha256 bool
+	hash   uint64
 }
 
 func (l *loader) inputs() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []string
-	for path := range l.seen {
-		out = append(out, path)
+	return slices.Sorted(maps.Keys(l.seen))
+}
+
+// changed reports whether the file at path says something else now.
+func (l *loader) changed(path string) bool {
+	l.mu.Lock()
+	was, known := l.seen[path]
+	l.mu.Unlock()
+	if !known {
+		return false
 	}
-	return out
+	b, ok := readFile(path, was.limit, was.follow)
+	return was.sum(b, ok) != was.hash
+}
+
+func (in input) sum(b []byte, ok bool) uint64 {
+	if !ok {
+		return 0
+	}
+	h := xxh3.New()
+	_, _ = h.Write([]byte{1}) // an empty file is not a missing one
+	files, ok := tracked(nil), false
+	if in.index {
+		files, ok = parseIndex(b, in.sha256)
+	}
+	if !ok {
+		_, _ = h.Write(b)
+	}
+	for _, name := range files {
+		_, _ = h.WriteString(name)
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
 }
 
 // file returns the content of a file that is small enough.
 func (l *loader) file(path string) ([]byte, bool) {
-	return l.read(path, maxRules, true)
+	return l.read(path, input{limit: maxRules, follow: true})
 }
 
-func (l *loader) read(path string, limit int64, follow bool) ([]byte, bool) {
+func (l *loader) read(path string, in input) ([]byte, bool) {
+	b, ok := readFile(path, in.limit, in.follow)
+	in.hash = in.sum(b, ok)
 	l.mu.Lock()
-	l.seen[path] = true
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	l.seen[path] = in
+	return b, ok
+}
+
+func readFile(path string, limit int64, follow bool) ([]byte, bool) {
 	flags := os.O_RDONLY | unix.O_NONBLOCK
 	if !follow {
 		flags |= unix.O_NOFOLLOW
@@ -240,7 +294,7 @@ func (l *loader) read(path string, limit int64, follow bool) ([]byte, bool) {
 // list reads the patterns of a file. Git does not follow a symbolic link to
 // one inside the work tree.
 func (l *loader) list(path string, fold, follow bool) *List {
-	b, ok := l.read(path, maxRules, follow)
+	b, ok := l.read(path, input{limit: maxRules, follow: follow})
 	if !ok {
 		return nil
 	}
@@ -287,7 +341,7 @@ func (l *loader) openRepository(top string) *repository {
 		repo.lists = append(repo.lists, l.list(excludes, c.ignoreCase, true))
 	}
 	repo.lists = append(repo.lists, l.list(join(common, "info/exclude"), c.ignoreCase, true))
-	if b, ok := l.read(join(gitDir, "index"), maxIndex, true); ok {
+	if b, ok := l.read(join(gitDir, "index"), input{limit: maxIndex, follow: true, index: true, sha256: c.sha256}); ok {
 		if files, ok := parseIndex(b, c.sha256); ok {
 			repo.tracked = files
 		}
@@ -304,7 +358,7 @@ func (l *loader) gitDirs(top string) (gitDir, common string) {
 		return "", ""
 	}
 	if !st.IsDir() {
-		text, _ := l.read(gitDir, 1<<16, true)
+		text, _ := l.file(gitDir)
 		to, found := bytes.CutPrefix(bytes.TrimRight(text, "\r\n"), []byte("gitdir: "))
 		if !found {
 			return "", ""
@@ -312,7 +366,7 @@ func (l *loader) gitDirs(top string) (gitDir, common string) {
 		gitDir = l.env.expand(string(to), top)
 	}
 	common = gitDir
-	if text, ok := l.read(join(gitDir, "commondir"), 1<<16, true); ok {
+	if text, ok := l.file(join(gitDir, "commondir")); ok {
 		common = l.env.expand(strings.TrimRight(string(text), "\r\n"), gitDir)
 	}
 	if _, err := os.Lstat(join(gitDir, "HEAD")); err != nil {

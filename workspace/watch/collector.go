@@ -4,8 +4,9 @@ import "sync"
 
 // Batch is what happened since the last one.
 type Batch struct {
-	// Dirty holds the paths at which something happened, and whether the last
-	// event there said that the name is gone.
+	// Dirty holds the paths at which something happened, and whether the name
+	// was gone at any moment: a directory that was removed and made again may
+	// have the same inode, but it has no watch.
 	Dirty map[string]bool
 	// Lost says that events are missing, or that the stream ended.
 	Lost bool
@@ -46,7 +47,7 @@ func (c *Collector) note(e Event) {
 		if c.batch.Dirty == nil {
 			c.batch.Dirty = map[string]bool{}
 		}
-		c.batch.Dirty[e.Path] = e.Gone
+		c.batch.Dirty[e.Path] = c.batch.Dirty[e.Path] || e.Gone
 	}
 	c.mu.Unlock()
 	select {

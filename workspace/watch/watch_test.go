@@ -42,7 +42,7 @@ func testCollector(t *testing.T) {
 	}
 	synctest.Wait()
 	<-c.Ready()
-	if b := c.Take(); b.Lost || len(b.Dirty) != 3 || !b.Dirty["/a"] || b.Dirty["/b"] {
+	if b := c.Take(); b.Lost || len(b.Dirty) != 3 || !b.Dirty["/a"] || !b.Dirty["/b"] || b.Dirty["/c"] {
 		t.Errorf("%+v", b)
 	}
 	if b := c.Take(); b.Lost || b.Dirty != nil {

@@ -1,0 +1,290 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mapd/hashline"
+	"mapd/outline"
+	"mapd/workspace/ignore"
+	"mapd/workspace/watch"
+)
+
+// generation is one stream of events and what is known about the tree since
+// its scan. Only the publisher uses it.
+type generation struct {
+	w      *Workspace
+	rules  *ignore.Rules
+	stream watch.Stream     // nil while there are no watches
+	events *watch.Collector // of stream
+	tree   *scanned
+	inputs map[string]bool // of rules, outside of the tree
+	linked map[uint64]bool // inodes with several names that a batch touched
+	why    string          // why it is degraded
+}
+
+// restart says why a generation ends.
+type restart uint8
+
+const (
+	keepOn restart = iota
+	rescan         // the tree may differ from what is known in ways that no event tells
+	closed
+)
+
+// publish runs generation after generation.
+func (w *Workspace) publish() {
+	trust := false // whether files whose stamps are as before need not be read
+	for w.ctx.Err() == nil {
+		g := w.begin(trust)
+		trust = g.follow()
+		g.end()
+	}
+}
+
+// begin starts a generation: watches first, then the scan, so that whatever
+// changes during the scan is an event.
+func (w *Workspace) begin(trust bool) *generation {
+	g := &generation{w: w, inputs: map[string]bool{}, linked: map[uint64]bool{}}
+	var add func(string) error
+	stream, err := w.opt.Watch()
+	if err == nil && w.cookies != "" {
+		err = stream.Add(w.cookies)
+	}
+	switch {
+	case err == nil:
+		g.stream, add = stream, stream.Add
+		g.events = watch.Collect(stream, w.cache.limits.DirtyPaths)
+	default:
+		g.why = err.Error()
+		if stream != nil {
+			stream.Close()
+		}
+	}
+	waiters := w.allWaiters(false)
+	g.rules = ignore.Load(w.root, w.env)
+	tree, err := w.cache.scan(w.ctx, w.root, g.rules.Root(), nil, "", w.cache.limits.IndexFiles, add)
+	switch {
+	case w.ctx.Err() != nil:
+		g.tree = newScanned()
+		return g
+	case err != nil:
+		g.why = "the root cannot be read: " + err.Error()
+		tree = newScanned()
+	case tree.watch != nil:
+		g.why = tree.watch.Error()
+	case len(tree.skipped[SkipTooMany]) > 0:
+		g.why = "the workspace has more files than are indexed"
+	}
+	g.tree = tree
+	g.watchInputs()
+	g.replaceAll(trust)
+	finishWaiters(waiters)
+	return g
+}
+
+// watchInputs watches the directories of git's own files. A change of the
+// user's configuration is seen at the next scan.
+func (g *generation) watchInputs() {
+	for _, path := range g.rules.Inputs() {
+		base := filepath.Base(path)
+		if base == ".gitignore" || base == ".ignore" {
+			continue
+		}
+		g.inputs[path] = true
+		dir := filepath.Dir(path)
+		if _, inTree := g.tree.dirs[dir]; !inTree && strings.Contains(dir, "/.git") && g.stream != nil {
+			_ = g.stream.Add(dir) // missing directories have nothing to say
+		}
+	}
+}
+
+// end closes the watches and waits for their goroutines.
+func (g *generation) end() {
+	if g.stream != nil {
+		g.stream.Close()
+		g.events.Wait()
+	}
+}
+
+// follow applies what happens until the tree must be scanned again. It reports
+// whether that scan may trust stamps.
+func (g *generation) follow() (trust bool) {
+	var ready <-chan struct{}
+	if g.events != nil {
+		ready = g.events.Ready()
+	}
+	audit := time.NewTimer(g.w.opt.Audit)
+	defer audit.Stop()
+	var sweep <-chan time.Time
+	if g.why != "" {
+		timer := time.NewTimer(g.w.opt.Sweep)
+		defer timer.Stop()
+		sweep = timer.C
+	}
+	for {
+		select {
+		case <-g.w.ctx.Done():
+			return false
+		case <-ready:
+			if g.apply(g.events.Take()) == rescan {
+				g.pause()
+				return true
+			}
+			if g.why != "" && sweep == nil { // degraded since then: sweep
+				timer := time.NewTimer(g.w.opt.Sweep)
+				defer timer.Stop()
+				sweep = timer.C
+			}
+		case <-g.w.wake:
+			if waiters := g.w.allWaiters(g.why == ""); len(waiters) > 0 {
+				return true
+			}
+		case <-sweep:
+			return true
+		case <-audit.C:
+			return false
+		}
+	}
+}
+
+// pause lets a storm of changes pass before the tree is scanned again, unless
+// somebody waits.
+func (g *generation) pause() {
+	const quiet = 20 * time.Millisecond
+	if len(g.w.allWaiters(false)) > 0 {
+		return
+	}
+	select {
+	case <-time.After(quiet):
+	case <-g.w.wake:
+		signal(g.w.wake)
+	case <-g.w.ctx.Done():
+	}
+}
+
+// replaceAll publishes the index of the scanned tree.
+func (g *generation) replaceAll(trust bool) {
+	old := g.w.Index()
+	changes := map[string]*File{}
+	for _, f := range old.files {
+		if _, there := g.tree.files[f.Path]; !there {
+			changes[f.Path] = nil
+		}
+	}
+	for path, s := range g.tree.files {
+		if g.w.ctx.Err() != nil {
+			return
+		}
+		was, known := old.Lookup(path)
+		if known && trust && was.stamp.same(s) && !s.young(time.Now()) {
+			continue
+		}
+		f := g.inspect(path)
+		switch {
+		case f == nil && known:
+			changes[path] = nil
+		case f != nil && known && f.Digest == was.Digest && f.Language == was.Language:
+			was.restamp(f.stamp, changes)
+		case f != nil:
+			changes[path] = f
+		}
+	}
+	g.put(changes, old.Generation+1)
+}
+
+// restamp replaces f by a file that differs in the stamp alone.
+func (f *File) restamp(s stamp, changes map[string]*File) {
+	if f.stamp.same(s) {
+		return
+	}
+	n := &File{Path: f.Path, Digest: f.Digest, Size: f.Size, Language: f.Language, Binary: f.Binary, stamp: s}
+	if o := f.outline.Load(); o != nil {
+		n.outline.Store(o)
+		n.cost.Store(f.cost.Load())
+		n.again.Store(f.again.Load())
+	}
+	changes[f.Path] = n
+}
+
+// inspect reads a file of the tree, and returns nil if it does not belong to
+// the index: it is gone, unreadable, too large, or stands for another one.
+func (g *generation) inspect(path string) *File {
+	for _, paths := range g.tree.skipped {
+		delete(paths, path)
+	}
+	f, err := g.w.inspect(path)
+	switch {
+	case err == nil:
+		return f
+	case errors.Is(err, ErrTooLarge):
+		g.tree.skip(SkipTooLarge, path)
+	case errors.Is(err, fs.ErrPermission):
+		g.tree.skip(SkipUnreadable, path)
+	}
+	return nil
+}
+
+// inspect reads the file at path, relative to the root, and identifies it. Its
+// content goes into no cache: indexing must not push out what was served.
+func (w *Workspace) inspect(path string) (*File, error) {
+	got, err := w.readFile(w.ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer got.release()
+	_, binary := sniff(got.bytes)
+	return &File{
+		Path: path, Digest: hashline.Sum(got.bytes), Size: int64(len(got.bytes)), Binary: binary, stamp: got.stamp,
+		Language: outline.Detect(got.path, got.bytes[:min(head, len(got.bytes))]),
+	}, nil
+}
+
+// readFile reads a file of the workspace that is reached without links.
+func (w *Workspace) readFile(ctx context.Context, path string) (*reading, error) {
+	if err := w.cache.enter(); err != nil {
+		return nil, err
+	}
+	defer w.cache.leave()
+	full := joinPath(w.root, path)
+	return w.cache.readStable(ctx, func() (found, error) {
+		at, err := w.cache.find(w.folders, full)
+		if err == nil && at.path != full {
+			at.close()
+			err = ErrNotFound
+		}
+		return at, err
+	})
+}
+
+// put publishes an index with changes and tells who wants to know.
+func (g *generation) put(changes map[string]*File, number uint64) {
+	w := g.w
+	old := w.Index()
+	if g.why == "" && len(g.tree.skipped[SkipTooMany]) > 0 {
+		g.why = "the workspace has more files than are indexed"
+	}
+	ix := &Index{Generation: number, Version: old.Version + 1, Why: g.why, Skipped: g.tree.counts(), files: old.files}
+	if len(changes) > 0 {
+		ix.files = old.with(changes)
+	}
+	w.index.Store(ix)
+	signal(w.work)
+	if w.opt.Changed == nil {
+		return
+	}
+	var paths []string
+	for _, path := range sortedKeys(changes) {
+		was, known := old.Lookup(path)
+		if f := changes[path]; !known || f == nil || f.Digest != was.Digest {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) > 0 {
+		w.opt.Changed(ix, paths)
+	}
+}
