@@ -60,6 +60,9 @@ func (c *Client) Initialize(ctx context.Context, params wire.InitializeParams) (
 		if err == nil {
 			return &result, c.checkBuild(&result)
 		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, fmt.Errorf("the daemon on %s does not answer: %w; end it, its pid is in %[1]s.lock, and try again", c.opt.Socket, err)
+		}
 		if !c.opt.Start || ctx.Err() != nil || !ending(err) {
 			return nil, err
 		}

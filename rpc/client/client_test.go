@@ -273,6 +273,30 @@ func TestFullBacklog(t *testing.T) {
 	}
 }
 
+// TestDaemonThatHangs connects to one that accepts nobody, as when it is stopped.
+func TestDaemonThatHangs(t *testing.T) {
+	path := socketPath(t)
+	l, err := socket.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := client.Dial(t.Context(), client.Options{Socket: path, Start: true, Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Initialize(t.Context(), wire.InitializeParams{})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), path+".lock") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Initialize(ctx, wire.InitializeParams{}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), ".lock") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUnsafeDirIsRefused(t *testing.T) {
 	path := socketPath(t)
 	if err := os.Chmod(filepath.Dir(path), 0o770); err != nil {

@@ -3,6 +3,7 @@ package conn
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,21 +26,33 @@ const (
 	replyTail = `}`
 )
 
-// frame frames body, which may come in parts. The parts are not copied.
+// smallFrame is copied into one piece; the parts of a larger one are not copied.
+const smallFrame = 4 << 10
+
+// frame frames body, which may come in parts.
 func (c *Conn) frame(withdraw func(), body ...[]byte) entry {
-	if framing(c.framing.Load()) != framingHeader {
-		for i := range body {
-			body[i] = oneLine(body[i])
-		}
-		return newEntry(withdraw, append(body, []byte{'\n'})...)
-	}
 	size := 0
 	for _, b := range body {
 		size += len(b)
 	}
-	head := strconv.AppendInt([]byte("Content-Length: "), int64(size), 10)
-	head = append(head, "\r\n\r\n"...)
-	return newEntry(withdraw, append([][]byte{head}, body...)...)
+	var head, tail []byte
+	if framing(c.framing.Load()) == framingHeader {
+		head = append(make([]byte, 0, 40), "Content-Length: "...)
+		head = append(strconv.AppendInt(head, int64(size), 10), "\r\n\r\n"...)
+	} else {
+		for i := range body {
+			body[i] = oneLine(body[i])
+		}
+		tail = []byte{'\n'}
+	}
+	if size > smallFrame {
+		return newEntry(withdraw, slices.Concat([][]byte{head}, body, [][]byte{tail})...)
+	}
+	whole := append(make([]byte, 0, len(head)+size+len(tail)), head...)
+	for _, b := range body {
+		whole = append(whole, b...)
+	}
+	return newEntry(withdraw, append(whole, tail...))
 }
 
 // oneLine takes the line breaks out of JSON that was not encoded compactly.
