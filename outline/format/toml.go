@@ -124,7 +124,7 @@ func (t *toml) header() bool {
 	if array {
 		t.i++
 	}
-	parts, ok := t.path()
+	parts, ok := t.path(false)
 	if !ok || t.i >= len(t.b) || t.b[t.i] != ']' {
 		return false
 	}
@@ -156,42 +156,39 @@ func (t *toml) endTable() {
 // tableName joins the parts of a header, with the number of the latest element
 // after each array of tables.
 func (t *toml) tableName(parts []string, array bool) string {
-	var plain, name strings.Builder
+	var plain, name []byte
 	for i, part := range parts {
 		if i > 0 {
-			plain.WriteByte('.')
-			name.WriteByte('.')
+			plain, name = append(plain, '.'), append(name, '.')
 		}
-		plain.WriteString(part)
-		name.WriteString(part)
-		n, known := t.indexes[plain.String()]
+		plain, name = append(plain, part...), append(name, part...)
+		n, known := t.indexes[string(plain)]
 		if i == len(parts)-1 && array {
-			if !known && len(t.indexes) < maxArrays {
-				n = -1
-				known = true
+			if n++; !known {
+				n, known = 0, len(t.indexes) < maxArrays
 			}
-			if n++; known {
-				t.indexes[plain.String()] = n
+			if known {
+				t.indexes[string(plain)] = n
 			}
 		}
 		if known {
-			name.WriteString("[" + strconv.Itoa(n) + "]")
+			name = append(strconv.AppendInt(append(name, '['), int64(n), 10), ']')
 		}
 	}
-	return cutName(name.String())
+	return string(name[:min(len(name), 2*MaxName)])
 }
 
-// path reads a dotted key.
-func (t *toml) path() (parts []string, ok bool) {
+// path reads a dotted key; its parts are not wanted if blind.
+func (t *toml) path(blind bool) (parts []string, ok bool) {
 	const most = 64
 	for {
 		t.space(false)
-		part, ok := t.part()
-		if !ok {
+		start := t.i
+		if !t.part() {
 			return nil, false
 		}
-		if len(parts) < most {
-			parts = append(parts, part)
+		if len(parts) < most && !blind {
+			parts = append(parts, partText(t.b[start:t.i]))
 		}
 		t.space(false)
 		if t.i >= len(t.b) || t.b[t.i] != '.' {
@@ -201,26 +198,32 @@ func (t *toml) path() (parts []string, ok bool) {
 	}
 }
 
-// part reads a bare or quoted key.
-func (t *toml) part() (string, bool) {
+// part moves behind a bare or quoted key.
+func (t *toml) part() bool {
 	start := t.i
 	if t.i < len(t.b) && (t.b[t.i] == '"' || t.b[t.i] == '\'') {
-		quote := t.b[t.i]
 		end := lineQuoteEnd(t.b, t.i)
 		if end < 0 {
-			return "", false
+			return false
 		}
 		t.i = end
-		inner := string(t.b[start+1 : min(end-1, start+8*MaxName)])
-		if quote == '"' {
-			inner = unescapeYAML(inner)
-		}
-		return inner, true
+		return true
 	}
 	for t.i < len(t.b) && bareKey(t.b[t.i]) {
 		t.i++
 	}
-	return string(t.b[start:min(t.i, start+2*MaxName)]), t.i > start
+	return t.i > start
+}
+
+// partText decodes a key.
+func partText(b []byte) string {
+	switch b[0] {
+	case '"':
+		return unescapeYAML(string(b[1:min(len(b)-1, 8*MaxName)]))
+	case '\'':
+		return string(b[1:min(len(b)-1, 8*MaxName)])
+	}
+	return string(b[:min(len(b), 2*MaxName)])
 }
 
 func bareKey(c byte) bool {
@@ -259,13 +262,13 @@ func (t *toml) pair() bool {
 // beginKey reads "key =" and begins the symbol.
 func (t *toml) beginKey() bool {
 	start := t.i
-	parts, ok := t.path()
+	parts, ok := t.path(t.d.tree.full())
 	if !ok || t.i >= len(t.b) || t.b[t.i] != '=' {
 		return false
 	}
 	t.ink = t.i
 	t.i++
 	line := t.d.lines.at(start)
-	t.d.tree.begin(symbol.Symbol{Name: cutName(strings.Join(parts, ".")), Kind: symbol.Key, Start: line, NameLine: line})
+	t.d.tree.begin(symbol.Symbol{Name: strings.Join(parts, "."), Kind: symbol.Key, Start: line, NameLine: line})
 	return true
 }

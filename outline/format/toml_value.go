@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"mapd/outline/symbol"
 )
@@ -92,7 +93,9 @@ func (t *toml) scalar(typ string, end int) bool {
 			return true
 		}
 	}
-	describe(t.d.tree.current(), typ, text)
+	if t.d.tree.kept() {
+		describe(t.d.tree.current(), typ, text)
+	}
 	return true
 }
 
@@ -144,13 +147,11 @@ func (t *toml) pop(line int) {
 	if box.entry {
 		t.d.tree.end(line)
 	}
-	s := t.d.tree.current()
-	if box.table {
-		s.Signature = "object, " + count(box.n, "key")
-	} else {
-		s.Signature = "array, " + count(box.n, "element")
-		for i, k := range box.kinds {
-			s.Signature += map[bool]string{true: ": ", false: "|"}[i == 0] + k
+	if t.d.tree.kept() {
+		s := t.d.tree.current()
+		s.Signature = containerSignature(!box.table, box.n)
+		if len(box.kinds) > 0 {
+			s.Signature += ": " + strings.Join(box.kinds, "|")
 		}
 	}
 	if box.own {
@@ -199,7 +200,8 @@ func escaped(b []byte, from int) bool {
 
 // tomlType names the type of an unquoted value.
 func tomlType(b []byte) string {
-	if s := string(b[:min(len(b), 8)]); s == "true" || s == "false" {
+	switch string(b) {
+	case "true", "false":
 		return "boolean"
 	}
 	if len(b) >= 8 && (b[4] == '-' || b[2] == ':') {

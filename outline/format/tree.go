@@ -178,6 +178,10 @@ func dropBelow(symbols []symbol.Symbol, levels int) {
 // be one. It is valid until the next call.
 func (t *tree) current() *symbol.Symbol { return &t.top().Symbol }
 
+// kept reports whether the innermost open symbol is one that was not dropped,
+// so that describing it is not in vain.
+func (t *tree) kept() bool { return len(t.open) > 0 && t.top().kept }
+
 // end closes the innermost open symbol at its last line.
 func (t *tree) end(line int) {
 	t.elide()
@@ -252,4 +256,12 @@ func appendCount(b []byte, n int, noun string) []byte {
 		b = append(b, 's')
 	}
 	return b
+}
+
+// containerSignature describes a collection of n elements or keys.
+func containerSignature(array bool, n int) string {
+	if array {
+		return string(appendCount([]byte("array, "), n, "element"))
+	}
+	return string(appendCount([]byte("object, "), n, "key"))
 }

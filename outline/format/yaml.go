@@ -70,11 +70,11 @@ const (
 // yamlBox is an open block collection.
 type yamlBox struct {
 	seq    bool
-	indent int  // column of its keys or dashes
-	n      int  // entries
-	entry  bool // the symbol of its latest entry is open
-	line   int  // of an element whose symbol is not begun yet
-	key    string
+	indent int    // column of its keys or dashes
+	n      int    // entries
+	entry  bool   // the symbol of its latest entry is open
+	line   int    // of an element whose symbol is not begun yet
+	key    []byte // the latest, as written
 	label  string // "name: x" of an element
 }
 
@@ -184,7 +184,7 @@ func (y *yaml) continues(n int, line []byte, indent int) bool {
 		}
 		ink := bytes.TrimLeft(line, " \t")
 		if indent > y.indent && ink[0] != '#' {
-			if key, _, _ := yamlKey(ink); key != "" {
+			if _, _, ok := yamlKey(ink); ok {
 				y.bad = true
 				break
 			}
@@ -226,8 +226,8 @@ func (y *yaml) escapes(line []byte, indent int) bool {
 	if len(y.boxes) == 0 || y.flow[0].kind != '[' || indent > y.boxes[len(y.boxes)-1].indent || len(y.flow) > 1 {
 		return false
 	}
-	key, _, _ := yamlKey(line[indent:])
-	return key != ""
+	_, _, ok := yamlKey(line[indent:])
+	return ok
 }
 
 // beginDocument makes sure that a document is open.
@@ -272,7 +272,7 @@ func (y *yaml) block(rest []byte, n, indent int) {
 		rest = after
 	}
 	if len(rest) > 1 && rest[0] == '?' && rest[1] == ' ' {
-		y.key(keyText(dropComment(rest[1:])), n, indent, nil)
+		y.key(dropComment(rest[1:]), n, indent, nil)
 		return
 	}
 	if len(rest) > 0 && rest[0] == ':' && (len(rest) == 1 || rest[1] == ' ') && y.fits(indent, false) {
@@ -280,14 +280,14 @@ func (y *yaml) block(rest []byte, n, indent int) {
 		return
 	}
 	props, plain := yamlProperties(rest)
-	name, value, ok := yamlKey(plain)
+	key, value, ok := yamlKey(plain)
 	if !ok {
 		if len(rest) > 0 {
 			y.bareValue(rest, n, indent)
 		}
 		return
 	}
-	y.key(name, n, indent, props)
+	y.key(key, n, indent, props)
 	y.value(value, n, indent, y.entrySymbol())
 }
 
@@ -306,10 +306,10 @@ func (y *yaml) bareValue(rest []byte, n, indent int) {
 	y.value(rest, n, top.indent, y.entrySymbol())
 }
 
-// entrySymbol returns the open symbol of the innermost entry, nil if there is
-// none.
+// entrySymbol returns the open symbol of the innermost entry, nil if it has
+// none or that was dropped.
 func (y *yaml) entrySymbol() *symbol.Symbol {
-	if top := &y.boxes[len(y.boxes)-1]; !top.entry {
+	if top := &y.boxes[len(y.boxes)-1]; !top.entry || !y.d.tree.kept() {
 		return nil
 	}
 	return y.d.tree.current()
@@ -328,7 +328,7 @@ func (y *yaml) element(n, indent int) {
 }
 
 // key begins a key of the mapping at indent.
-func (y *yaml) key(name string, n, indent int, props []string) {
+func (y *yaml) key(key []byte, n, indent int, props []string) {
 	y.closeBoxes(indent, false)
 	if !y.fits(indent, false) {
 		y.push(yamlBox{indent: indent})
@@ -336,8 +336,11 @@ func (y *yaml) key(name string, n, indent int, props []string) {
 	y.endEntry()
 	top := &y.boxes[len(y.boxes)-1]
 	top.n++
-	top.key = name
-	top.entry = true
+	top.key, top.entry = key, true
+	name := ""
+	if !y.d.tree.full() {
+		name = keyText(key)
+	}
 	y.d.tree.begin(symbol.Symbol{Name: name, Kind: symbol.Key, Start: n, NameLine: n, Modifiers: props})
 }
 
@@ -406,18 +409,17 @@ func (y *yaml) closeBoxes(indent int, seq bool) {
 
 // describe sets the signature of the entry that holds a closed box.
 func (y *yaml) describe(box *yamlBox) {
-	if owner := &y.boxes[len(y.boxes)-1]; !owner.entry {
+	if owner := &y.boxes[len(y.boxes)-1]; !owner.entry || !y.d.tree.kept() {
 		return
 	}
 	s := y.d.tree.current()
+	s.Signature = containerSignature(box.seq, box.n)
 	if box.seq {
-		s.Signature = "array, " + count(box.n, "element")
 		if s.Kind == symbol.Object {
 			s.Kind = symbol.Array
 		}
 		return
 	}
-	s.Signature = "object, " + count(box.n, "key")
 	if box.label != "" && s.Kind == symbol.Object {
 		s.Signature += ", " + box.label
 	}

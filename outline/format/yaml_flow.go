@@ -157,11 +157,19 @@ func (y *yaml) flowKey() {
 			line = y.last + 1 // ": value" without a key
 		}
 		if top.token.text != nil {
-			y.d.tree.begin(symbol.Symbol{Name: keyText(top.token.text), Kind: symbol.Key, Start: line, NameLine: line})
+			y.d.tree.begin(symbol.Symbol{Name: y.flowName(top.token.text), Kind: symbol.Key, Start: line, NameLine: line})
 			top.entry = true
 		}
 	}
 	top.token = flowToken{}
+}
+
+// flowName decodes the name of a key, unless it would be in vain.
+func (y *yaml) flowName(text []byte) string {
+	if y.d.tree.full() {
+		return ""
+	}
+	return keyText(text)
 }
 
 // endFlowEntry ends the entry of the innermost collection.
@@ -170,7 +178,7 @@ func (y *yaml) endFlowEntry(n int) {
 	text := top.token.text
 	switch {
 	case top.entry:
-		if s := y.d.tree.current(); text != nil {
+		if s := y.d.tree.current(); text != nil && y.d.tree.kept() {
 			typ := "string"
 			if !top.token.quote {
 				typ = plainType(text)
@@ -180,7 +188,7 @@ func (y *yaml) endFlowEntry(n int) {
 		y.d.tree.end(max(n, y.d.tree.current().Start))
 	case top.kind == '{' && text != nil:
 		line := top.token.line
-		y.d.tree.leaf(symbol.Symbol{Name: keyText(text), Kind: symbol.Key, Start: line, End: max(n, line), NameLine: line, Signature: "null"})
+		y.d.tree.leaf(symbol.Symbol{Name: y.flowName(text), Kind: symbol.Key, Start: line, End: max(n, line), NameLine: line, Signature: "null"})
 	}
 	top.some, top.entry, top.token = false, false, flowToken{}
 }
@@ -205,14 +213,10 @@ func (y *yaml) closeFlow(keep, n int) {
 		y.endFlowEntry(n)
 		box := y.flow[len(y.flow)-1]
 		y.flow = y.flow[:len(y.flow)-1]
-		signature := "object, " + count(box.n, "key")
-		if box.kind == '[' {
-			signature = "array, " + count(box.n, "element")
-		}
 		outer := len(y.flow) > 0 && y.flow[len(y.flow)-1].entry
 		block := len(y.flow) == 0 && len(y.boxes) > 0 && y.boxes[len(y.boxes)-1].entry
-		if box.own || outer || block {
-			y.d.tree.current().Signature = signature
+		if (box.own || outer || block) && y.d.tree.kept() {
+			y.d.tree.current().Signature = containerSignature(box.kind == '[', box.n)
 		}
 		if box.own {
 			y.d.tree.end(max(n, y.d.tree.current().Start))

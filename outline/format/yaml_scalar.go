@@ -58,15 +58,15 @@ func (y *yaml) scalar(s *symbol.Symbol, typ string, text []byte) {
 		return
 	}
 	top := &y.boxes[len(y.boxes)-1]
-	switch {
+	switch key := string(top.key); {
 	case top.seq:
-	case len(y.boxes) == 1 && top.key == "kind":
+	case key == "kind" && len(y.boxes) == 1:
 		y.kind = keyText(text)
-	case len(y.boxes) == 2 && top.key == "name" && y.boxes[0].key == "metadata":
+	case key == "name" && len(y.boxes) == 2 && string(y.boxes[0].key) == "metadata":
 		y.name = keyText(text)
 	}
-	if !top.seq && (top.key == "name" || top.key == "id" && top.label == "") {
-		top.label = top.key + ": " + preview(text, 40)
+	if !top.seq && s != nil && (string(top.key) == "name" || string(top.key) == "id" && top.label == "") {
+		top.label = string(top.key) + ": " + preview(text, 40)
 	}
 }
 
@@ -117,38 +117,38 @@ func yamlProperties(b []byte) (props []string, rest []byte) {
 	return props, b
 }
 
-// yamlKey reads "key:" off the start of b. A key is followed by a blank or the
+// yamlKey reads "key:" off the start of b; key is as written. It is followed by a blank or the
 // end of the line.
-func yamlKey(b []byte) (name string, value []byte, ok bool) {
+func yamlKey(b []byte) (key, value []byte, ok bool) {
 	if len(b) == 0 {
-		return "", nil, false
+		return nil, nil, false
 	}
 	if q := b[0]; q == '"' || q == '\'' {
 		end := quoteEnd(b, 1, q)
 		if end < 0 {
-			return "", nil, false
+			return nil, nil, false
 		}
 		after := bytes.TrimLeft(b[end:], " \t")
 		if len(after) == 0 || after[0] != ':' || len(after) > 1 && after[1] != ' ' && after[1] != '\t' {
-			return "", nil, false
+			return nil, nil, false
 		}
-		return keyText(b[:end]), after[1:], true
+		return b[:end], after[1:], true
 	}
 	if strings.IndexByte("[{#|>@`%,]}", b[0]) >= 0 {
-		return "", nil, false
+		return nil, nil, false
 	}
 	for i := 0; ; i++ {
 		k := bytes.IndexAny(b[i:], ":#")
 		if k < 0 {
-			return "", nil, false
+			return nil, nil, false
 		}
 		i += k
 		blankAfter := i+1 == len(b) || b[i+1] == ' ' || b[i+1] == '\t'
 		switch {
 		case b[i] == '#' && i > 0 && (b[i-1] == ' ' || b[i-1] == '\t'):
-			return "", nil, false
+			return nil, nil, false
 		case b[i] == ':' && blankAfter:
-			return keyText(bytes.TrimRight(b[:i], " \t")), b[i+1:], true
+			return bytes.TrimRight(b[:i], " \t"), b[i+1:], true
 		}
 	}
 }
