@@ -10,10 +10,10 @@ type Hash uint16
 // previous line, NUL, line, NUL, next line, all without terminators. An absent
 // neighbour is empty.
 func Sum64(prev, line, next []byte) uint64 {
-	if len(prev)+len(line)+len(next)+2 > maxWindow {
+	var scratch [512]byte
+	if len(prev)+len(line)+len(next)+2 > len(scratch) {
 		return sumLong(prev, line, next)
 	}
-	var scratch [512]byte
 	buf := append(scratch[:0], prev...)
 	buf = append(buf, 0)
 	buf = append(buf, line...)
@@ -25,12 +25,15 @@ func Sum64(prev, line, next []byte) uint64 {
 // Sum16 returns the low 16 bits of Sum64, which are all that an anchor shows.
 func Sum16(prev, line, next []byte) Hash { return Hash(Sum64(prev, line, next)) }
 
-// sumLong is Sum64 without a copy of its input.
+// sumLong is Sum64 without a copy of its input: past the size that fits the
+// stack a copy would cost more than the hash.
 func sumLong(prev, line, next []byte) uint64 {
-	h := xxh3.New()
-	nul := []byte{0}
-	for _, part := range [...][]byte{prev, nul, line, nul, next} {
-		_, _ = h.Write(part) // a Hasher never fails
+	var h xxh3.Hasher
+	for i, part := range [...][]byte{prev, line, next} {
+		if i > 0 {
+			_, _ = h.Write([]byte{0}) // a Hasher never fails
+		}
+		_, _ = h.Write(part)
 	}
 	return h.Sum64()
 }
@@ -65,14 +68,9 @@ func (t *Text) AppendHashes(dst []Hash, r Range) []Hash {
 	return dst
 }
 
-// maxWindow is the most that is copied to hash one line; longer input is
-// streamed.
-const maxWindow = 64 << 10
-
 // window slides over the lines of a text and hashes each together with its
 // neighbours, copying every line once: the lines stand in buf joined by NUL, so
-// that three neighbours are one slice of it. It allocates nothing unless lines
-// are as long as buf.
+// that three neighbours are one slice of it. It allocates nothing.
 type window struct {
 	text *Text
 	n    int    // the line that sum hashes

@@ -1,7 +1,6 @@
 package hashline
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,19 +146,19 @@ func FuzzCutAt(f *testing.F) {
 	})
 }
 
-// TestHotPathsDoNotAllocate holds what a read of usual lines costs besides its
-// reply buffer.
+// TestHotPathsDoNotAllocate holds what a read costs besides its reply buffer.
 func TestHotPathsDoNotAllocate(t *testing.T) {
-	text := NewText(bytes.Repeat([]byte("\tif err != nil {\n\t\treturn err\n\t}\n"), 700))
+	long := strings.Repeat("a long line ", 300) + "\n"
+	text := NewText([]byte(strings.Repeat("\tif err != nil {\n\t\treturn err\n\t}\n", 700) + long + long))
 	all := Range{1, text.Lines()}
 	dst := make([]byte, 0, 2*text.Size()+20*text.Lines())
 	hashes := make([]Hash, 0, text.Lines())
 	for what, f := range map[string]func(){
 		"AppendAnchored": func() { text.AppendAnchored(dst, all, 4) },
 		"AppendPlain":    func() { text.AppendPlain(dst, all) },
-		"Show":           func() { text.Show(dst, all, Style{Width: 4, MaxLine: MaxShown}) },
+		"Show":           func() { text.Show(dst, all, Style{Width: 4}) },
 		"AppendHashes":   func() { text.AppendHashes(hashes, all) },
-		"Hash":           func() { text.Hash(9) },
+		"Hash":           func() { text.Hash(9); text.Hash(text.Lines()) },
 	} {
 		if n := testing.AllocsPerRun(10, f); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)

@@ -124,6 +124,20 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestSumIsOfTheConcatenation holds Sum64 at all sizes around those at which it
+// changes its way of hashing.
+func TestSumIsOfTheConcatenation(t *testing.T) {
+	text := strings.Repeat("0123456789abcdef", 600)
+	for n := range 1200 {
+		for _, parts := range [][3]string{{text[:n], "x", ""}, {"", text[:n], "y"}, {text[:n/3], text[n/3 : n/2], text[n/2 : n]}, {"", text[:8*n], ""}} {
+			want := xxh3.HashString(parts[0] + "\x00" + parts[1] + "\x00" + parts[2])
+			if got := Sum64([]byte(parts[0]), []byte(parts[1]), []byte(parts[2])); got != want {
+				t.Fatalf("Sum64 of %d, %d, %d bytes = %016x, want %016x", len(parts[0]), len(parts[1]), len(parts[2]), got, want)
+			}
+		}
+	}
+}
+
 // TestVectorLetters spells the letters of every vector by hand from the digits
 // of its sum, without the package's own printing.
 func TestVectorLetters(t *testing.T) {
