@@ -22,4 +22,16 @@
 //   - a bare "\r", U+2028, a form feed are content;
 //   - a UTF-8 byte order mark is before line 1;
 //   - a terminal newline opens no line, and an empty file has no lines.
+//
+// Where its promises end:
+//
+//   - an anchor shows at most 16 bits of a hash over three lines. It tells a line
+//     from what stood there before with a chance of 1 in 65,536 to be wrong, at
+//     two letters 1 in 256, and two places with the same three lines have the
+//     same hash. That is why anchors are checked against the version they were
+//     served from, which package recovery does; a hash alone proves nothing;
+//   - a line map proves what bytes can prove. A line that was deleted and typed
+//     again between the same neighbours is the same line to it, and so is a copy
+//     that took the exact place of its original;
+//   - a Digest is no defence against someone who constructs collisions.
 package hashline

@@ -22,4 +22,9 @@
 // snapshot string; a version that is no longer kept makes the lines delivered
 // from it count as never delivered, which refuses more and accepts nothing
 // wrong.
+//
+// Where its promises end: an anchor that was never delivered is accepted on the
+// word of its hash, which a line has by chance once in 65,536, or once in 256 at
+// two letters; the verdict says NeverServed then. And a reply that reached the
+// peer's socket counts as delivered, though nobody may have read it.
 package recovery
