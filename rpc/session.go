@@ -37,7 +37,6 @@ type Session struct {
 	outlining chan struct{} // one element for each outline that is made for it
 
 	requests atomic.Int64
-	inFlight atomic.Int64
 }
 
 // newSession checks the parameters of initialize.

@@ -188,10 +188,9 @@ func (w *process) alive() bool {
 // ErrUnsupported the process must not be used again.
 func (w *process) parse(ctx context.Context, grammar string, src []byte, timeout time.Duration) (symbol.List, error) {
 	stop := context.AfterFunc(ctx, w.kill)
-	deadline := time.Now().Add(timeout)
-	w.in.SetWriteDeadline(deadline)
-	w.out.SetReadDeadline(deadline)
+	unlimit := w.limit(timeout)
 	answer, err := w.exchange(grammar, src)
+	unlimit()
 	w.doomed = !stop()
 	if err == nil {
 		return decodeAnswer(answer, src)
@@ -209,6 +208,46 @@ func (w *process) parse(ctx context.Context, grammar string, src []byte, timeout
 		return symbol.List{}, wrap(ErrCrashed, "%v", err)
 	}
 	return symbol.List{}, w.failure()
+}
+
+// patience is how many times its limit a parse may take on the clock, if the
+// machine is too busy to give it that much processor time.
+const patience = 5
+
+// limit ends the exchange when it has taken timeout, on the clock and of the
+// processor. The returned function ends the limit.
+func (w *process) limit(timeout time.Duration) (end func()) {
+	start := time.Now()
+	last := start.Add(patience * timeout)
+	w.in.SetWriteDeadline(last)
+	w.out.SetReadDeadline(last)
+	pid := w.cmd.Process.Pid
+	before, known := processorTime(pid)
+	var mu sync.Mutex // guards timer and ended
+	var timer *time.Timer
+	ended := false
+	check := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		now, ok := processorTime(pid)
+		switch left := timeout - (now - before); {
+		case ended:
+		case !known || !ok || left <= 0:
+			w.in.SetWriteDeadline(start)
+			w.out.SetReadDeadline(start)
+		default:
+			timer.Reset(max(left, time.Millisecond))
+		}
+	}
+	mu.Lock()
+	timer = time.AfterFunc(timeout, check)
+	mu.Unlock()
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		timer.Stop()
+	}
 }
 
 // exchange writes the request and reads the answer to it.

@@ -84,3 +84,19 @@ func TestNoInheritedDescriptors(t *testing.T) {
 		t.Errorf("the worker has descriptor %s", s.Name)
 	}
 }
+
+// A parse is measured by the processor's time, so that a busy machine does not
+// cost a file its tree.
+func TestProcessorTime(t *testing.T) {
+	before, ok := processorTime(os.Getpid())
+	if !ok {
+		t.Fatal("the time of this process is not known")
+	}
+	for used := time.Duration(0); used < 30*time.Millisecond; {
+		now, _ := processorTime(os.Getpid())
+		used = now - before
+	}
+	if _, ok := processorTime(1<<22 - 1); ok {
+		t.Error("the time of a process that is not there is known")
+	}
+}

@@ -35,7 +35,7 @@ var (
 // Options configure a Pool. The zero value of a field means its default.
 type Options struct {
 	Workers int           // processes at most; default GOMAXPROCS
-	Timeout time.Duration // for one parse; default 2 s
+	Timeout time.Duration // of the processor and on the clock, for one parse; default 2 s
 	Memory  int64         // RLIMIT_DATA of a worker in bytes; default 1.5 GiB
 	Idle    time.Duration // a worker unused for this long is ended; default 1 min
 }
