@@ -1,10 +1,6 @@
 package format
 
-import (
-	"bytes"
-
-	"mapd/outline/symbol"
-)
+import "mapd/outline/symbol"
 
 // scanClojure reads the forms of Clojure and ClojureScript. Definitions are
 // found at the top level and in the forms that only wrap them: do, let, when,
@@ -100,10 +96,12 @@ func (r *reader) token() {
 
 // word moves behind the characters of a symbol, keyword or number.
 func (r *reader) word() {
-	for r.i < len(r.b) && bytes.IndexByte([]byte(" \t\n\r\f,;\"()[]{}`~@^\\"), r.b[r.i]) < 0 {
+	for r.i < len(r.b) && !afterWord[r.b[r.i]] {
 		r.i++
 	}
 }
+
+var afterWord = bytesOf(" \t\n\r\f,;\"()[]{}`~@^\\")
 
 // dispatch reads what starts with #.
 func (r *reader) dispatch(start int) {
@@ -179,7 +177,14 @@ func (r *reader) closing(at int, c byte) {
 		r.bad = true
 		return
 	}
-	if match := map[byte]byte{')': '(', ']': '[', '}': '{'}[c]; r.forms[len(r.forms)-1].bracket != match {
+	open := byte('(')
+	switch c {
+	case ']':
+		open = '['
+	case '}':
+		open = '{'
+	}
+	if r.forms[len(r.forms)-1].bracket != open {
 		r.bad = true
 	}
 	r.close(at)

@@ -69,8 +69,10 @@ func (s *sql) create() {
 	default:
 		head = s.rest(kind == symbol.Function || what == "TRIGGER" || what == "EVENT" || what == "PACKAGE")
 	}
-	const most = 240
-	sym.Signature = preview(s.withoutMarks(s.text(from, max(min(head, from+4*most), from))), most)
+	if !s.d.tree.full() {
+		const most = 240
+		sym.Signature = preview(s.withoutMarks(s.text(from, max(min(head, from+4*most), from))), most)
+	}
 	s.emit(sym, from, comment, children)
 }
 
@@ -143,7 +145,7 @@ func (s *sql) columns(kind symbol.Kind) (columns []symbol.Symbol) {
 		if s.l.is(s.tok, "CREATE") && startsLine(s.d.src, s.tok.start) {
 			break // the list is not closed
 		}
-		if c, ok := s.column(kind); ok && len(columns) <= MaxChildren {
+		if c, ok := s.column(kind); ok && len(columns) <= MaxChildren && !s.d.tree.full() {
 			columns = append(columns, c)
 		}
 		if s.l.isByte(s.tok, ',') {
@@ -184,6 +186,9 @@ func (s *sql) column(kind symbol.Kind) (symbol.Symbol, bool) {
 }
 
 func (s *sql) columnSymbol(first sqlToken, kind symbol.Kind, from, to int) symbol.Symbol {
+	if s.d.tree.full() {
+		return symbol.Symbol{}
+	}
 	line := s.d.lines.at(first.start)
 	return symbol.Symbol{
 		Name: cutName(unquoteName(s.text(first.start, min(first.end, first.start+2*MaxName)))), Kind: kind,

@@ -36,6 +36,7 @@ type sqlLexer struct {
 	mysql     bool // backslashes escape in strings, # starts a comment
 	batches   bool // GO ends statements
 	unclosed  int
+	words     map[string]string // keywords so far, so that each is one string
 
 	// The comments since the token before the latest one.
 	comment, commentEnd int // offsets; comment is -1 if there are none
@@ -45,7 +46,7 @@ func newSQLLexer(b []byte, from int) *sqlLexer {
 	const look = 256 << 10
 	head := b[from:min(len(b), from+look)]
 	return &sqlLexer{
-		b: b, i: from, delimiter: ";", comment: -1,
+		b: b, i: from, delimiter: ";", comment: -1, words: map[string]string{},
 		mysql:   bytes.IndexByte(head, '`') >= 0 || containsFold(head, "engine=") || containsFold(head, "delimiter "),
 		batches: containsFold(head, "\ngo\n") || containsFold(head, "\ngo\r\n"),
 	}
@@ -75,7 +76,7 @@ func (l *sqlLexer) next() sqlToken {
 	case c == '$':
 		kind = l.dollar()
 	case wordByte(c):
-		for l.i < len(l.b) && (wordByte(l.b[l.i]) || l.b[l.i] == '$') && !l.atDelimiter() {
+		for l.i < len(l.b) && sqlWordBytes[l.b[l.i]] && !l.atDelimiter() {
 			l.i++
 		}
 		kind = sqlWord
@@ -96,6 +97,14 @@ func (l *sqlLexer) batch(t sqlToken) bool {
 func (l *sqlLexer) atDelimiter() bool {
 	return l.delimiter[0] == l.b[l.i] && bytes.HasPrefix(l.b[l.i:], []byte(l.delimiter))
 }
+
+var sqlWordBytes = func() *byteSet {
+	set := bytesOf("$")
+	for c := range set {
+		set[c] = set[c] || wordByte(byte(c))
+	}
+	return set
+}()
 
 func wordByte(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '_' || c >= 0x80 }
 
@@ -242,13 +251,28 @@ func (l *sqlLexer) is(t sqlToken, keyword string) bool {
 	return t.kind == sqlWord && t.end-t.start == len(keyword) && strings.EqualFold(string(l.b[t.start:t.end]), keyword)
 }
 
-// keyword returns the word in upper case, "" for what is no short word.
+// keyword returns a word of ASCII in upper case, "" for what is no short word.
 func (l *sqlLexer) keyword(t sqlToken) string {
 	const longest = 16
 	if t.kind != sqlWord || t.end-t.start > longest {
 		return ""
 	}
-	return strings.ToUpper(string(l.b[t.start:t.end]))
+	var upper [longest]byte
+	n := copy(upper[:], l.b[t.start:t.end])
+	for i, c := range upper[:n] {
+		if 'a' <= c && c <= 'z' {
+			upper[i] = c - 'a' + 'A'
+		}
+	}
+	if s, ok := l.words[string(upper[:n])]; ok {
+		return s
+	}
+	if len(l.words) >= 4096 {
+		return string(upper[:n])
+	}
+	s := string(upper[:n])
+	l.words[s] = s
+	return s
 }
 
 // isByte reports whether the token is the one character c.

@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"mapd/outline/symbol"
 )
@@ -38,6 +37,10 @@ type toml struct {
 	ink     int // offset of the last character of an expression
 	indexes map[string]int
 	open    []tomlBox
+
+	// The path read last: its parts joined by dots, and where each ends.
+	joined []byte
+	ends   []int
 }
 
 // tomlBox is an open array or inline table.
@@ -124,8 +127,7 @@ func (t *toml) header() bool {
 	if array {
 		t.i++
 	}
-	parts, ok := t.path(false)
-	if !ok || t.i >= len(t.b) || t.b[t.i] != ']' {
+	if !t.path() || t.i >= len(t.b) || t.b[t.i] != ']' {
 		return false
 	}
 	t.i++
@@ -137,7 +139,7 @@ func (t *toml) header() bool {
 	}
 	t.endTable()
 	line := t.d.lines.at(start)
-	s := symbol.Symbol{Name: t.tableName(parts, array), Kind: symbol.Table, Start: line, NameLine: line}
+	s := symbol.Symbol{Name: t.tableName(array), Kind: symbol.Table, Start: line, NameLine: line}
 	if array {
 		s.Signature = "element of an array of tables"
 	}
@@ -153,22 +155,24 @@ func (t *toml) endTable() {
 	t.inTable = false
 }
 
-// tableName joins the parts of a header, with the number of the latest element
+// tableName returns the path just read, with the number of the latest element
 // after each array of tables.
-func (t *toml) tableName(parts []string, array bool) string {
-	var plain, name []byte
-	for i, part := range parts {
-		if i > 0 {
-			plain, name = append(plain, '.'), append(name, '.')
-		}
-		plain, name = append(plain, part...), append(name, part...)
-		n, known := t.indexes[string(plain)]
-		if i == len(parts)-1 && array {
+func (t *toml) tableName(array bool) string {
+	if len(t.indexes) == 0 && !array {
+		return string(t.joined)
+	}
+	var name []byte
+	from := 0
+	for i, to := range t.ends {
+		name = append(name, t.joined[from:to]...)
+		from = to
+		n, known := t.indexes[string(t.joined[:to])]
+		if i == len(t.ends)-1 && array {
 			if n++; !known {
 				n, known = 0, len(t.indexes) < maxArrays
 			}
 			if known {
-				t.indexes[string(plain)] = n
+				t.indexes[string(t.joined[:to])] = n
 			}
 		}
 		if known {
@@ -178,21 +182,26 @@ func (t *toml) tableName(parts []string, array bool) string {
 	return string(name[:min(len(name), 2*MaxName)])
 }
 
-// path reads a dotted key; its parts are not wanted if blind.
-func (t *toml) path(blind bool) (parts []string, ok bool) {
-	const most = 64
+// path reads a dotted key into joined and ends.
+func (t *toml) path() bool {
+	const most = 64 // parts
+	t.joined, t.ends = t.joined[:0], t.ends[:0]
 	for {
 		t.space(false)
 		start := t.i
 		if !t.part() {
-			return nil, false
+			return false
 		}
-		if len(parts) < most && !blind {
-			parts = append(parts, partText(t.b[start:t.i]))
+		if len(t.ends) < most {
+			if len(t.ends) > 0 {
+				t.joined = append(t.joined, '.')
+			}
+			t.joined = appendPart(t.joined, t.b[start:t.i])
+			t.ends = append(t.ends, len(t.joined))
 		}
 		t.space(false)
 		if t.i >= len(t.b) || t.b[t.i] != '.' {
-			return parts, true
+			return true
 		}
 		t.i++
 	}
@@ -209,26 +218,30 @@ func (t *toml) part() bool {
 		t.i = end
 		return true
 	}
-	for t.i < len(t.b) && bareKey(t.b[t.i]) {
+	for t.i < len(t.b) && bareKey[t.b[t.i]] {
 		t.i++
 	}
 	return t.i > start
 }
 
-// partText decodes a key.
-func partText(b []byte) string {
+// appendPart appends a decoded key.
+func appendPart(dst, b []byte) []byte {
 	switch b[0] {
 	case '"':
-		return unescapeYAML(string(b[1:min(len(b)-1, 8*MaxName)]))
+		return append(dst, unescapeYAML(string(b[1:min(len(b)-1, 8*MaxName)]))...)
 	case '\'':
-		return string(b[1:min(len(b)-1, 8*MaxName)])
+		return append(dst, b[1:min(len(b)-1, 8*MaxName)]...)
 	}
-	return string(b[:min(len(b), 2*MaxName)])
+	return append(dst, b[:min(len(b), 2*MaxName)]...)
 }
 
-func bareKey(c byte) bool {
-	return isLetter(c) || '0' <= c && c <= '9' || c == '_' || c == '-' || c >= 0x80
-}
+var bareKey = func() *byteSet {
+	set := bytesOf("0123456789_-")
+	for c := range set {
+		set[c] = set[c] || isLetter(byte(c)) || c >= 0x80
+	}
+	return set
+}()
 
 // lineQuoteEnd returns the offset after the quote that closes the one at i on
 // its line, -1 if none does.
@@ -262,13 +275,16 @@ func (t *toml) pair() bool {
 // beginKey reads "key =" and begins the symbol.
 func (t *toml) beginKey() bool {
 	start := t.i
-	parts, ok := t.path(t.d.tree.full())
-	if !ok || t.i >= len(t.b) || t.b[t.i] != '=' {
+	if !t.path() || t.i >= len(t.b) || t.b[t.i] != '=' {
 		return false
 	}
 	t.ink = t.i
 	t.i++
 	line := t.d.lines.at(start)
-	t.d.tree.begin(symbol.Symbol{Name: strings.Join(parts, "."), Kind: symbol.Key, Start: line, NameLine: line})
+	name := ""
+	if !t.d.tree.full() {
+		name = string(t.joined)
+	}
+	t.d.tree.begin(symbol.Symbol{Name: name, Kind: symbol.Key, Start: line, NameLine: line})
 	return true
 }

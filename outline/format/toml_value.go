@@ -57,6 +57,8 @@ func (t *toml) endEntry() {
 	}
 }
 
+var afterTOMLValue = bytesOf(",]}#\n\r=")
+
 // value reads a scalar or an opening bracket.
 func (t *toml) value() bool {
 	switch c := t.b[t.i]; c {
@@ -70,13 +72,15 @@ func (t *toml) value() bool {
 		return t.scalar("string", end)
 	}
 	end := t.i
-	for end < len(t.b) && bytes.IndexByte([]byte(",]}#\n\r="), t.b[end]) < 0 {
+	for end < len(t.b) && !afterTOMLValue[t.b[end]] {
 		end++
 	}
 	if end < len(t.b) && t.b[end] == '=' {
 		return false // a key: what holds it is not closed
 	}
-	end = t.i + len(bytes.TrimRight(t.b[t.i:end], " \t"))
+	for end > t.i && (t.b[end-1] == ' ' || t.b[end-1] == '\t') {
+		end--
+	}
 	if end == t.i {
 		return false
 	}

@@ -38,6 +38,8 @@ const Unnamed = `""`
 type tree struct {
 	done   []symbol.Symbol
 	open   []frame
+	inside int             // begun and not ended within a dropped symbol
+	lost   symbol.Symbol   // what current returns there
 	slab   []symbol.Symbol // unused space for arrays of children
 	levels int             // symbols at this depth and deeper are dropped
 	count  int
@@ -74,13 +76,21 @@ func (t *tree) full() bool {
 
 // begin adds s as the last child of the open symbol and opens it.
 func (t *tree) begin(s symbol.Symbol) {
+	if !t.top().kept {
+		t.inside++
+		return
+	}
 	kept := t.admit(&s)
 	t.open = append(t.open, frame{Symbol: s, kept: kept, base: len(t.done)})
 }
 
 // beginOmitted opens a symbol that is only counted, with all in it.
 func (t *tree) beginOmitted(line int, noun string) {
-	if t.top().kept && len(t.open) < t.levels {
+	if !t.top().kept {
+		t.inside++
+		return
+	}
+	if len(t.open) < t.levels {
 		t.omit(line, line, noun)
 	}
 	t.open = append(t.open, frame{Symbol: symbol.Symbol{Start: line}, base: len(t.done)})
@@ -175,8 +185,15 @@ func dropBelow(symbols []symbol.Symbol, levels int) {
 }
 
 // current returns the innermost open symbol, to be changed in place. There must
-// be one. It is valid until the next call.
-func (t *tree) current() *symbol.Symbol { return &t.top().Symbol }
+// be one. It is valid until the next call. Within a dropped symbol it is one
+// that nobody sees.
+func (t *tree) current() *symbol.Symbol {
+	if t.inside > 0 {
+		t.lost = symbol.Symbol{}
+		return &t.lost
+	}
+	return &t.top().Symbol
+}
 
 // kept reports whether the innermost open symbol is one that was not dropped,
 // so that describing it is not in vain.
@@ -184,6 +201,10 @@ func (t *tree) kept() bool { return len(t.open) > 0 && t.top().kept }
 
 // end closes the innermost open symbol at its last line.
 func (t *tree) end(line int) {
+	if t.inside > 0 {
+		t.inside--
+		return
+	}
 	t.elide()
 	f := t.top()
 	f.End = line
@@ -231,11 +252,11 @@ func (t *tree) elide() {
 }
 
 // depth returns the number of open symbols.
-func (t *tree) depth() int { return len(t.open) }
+func (t *tree) depth() int { return len(t.open) + t.inside }
 
 // symbols closes what is open at the last line and returns the whole tree.
 func (t *tree) symbols(last int) []symbol.Symbol {
-	for len(t.open) > 0 {
+	for t.inside = 0; len(t.open) > 0; {
 		t.end(last)
 	}
 	t.elide()

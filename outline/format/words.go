@@ -66,3 +66,14 @@ func plain(b []byte) bool {
 	}
 	return last != ' '
 }
+
+// byteSet is a set of bytes that is asked for each byte of a file.
+type byteSet [256]bool
+
+func bytesOf(s string) *byteSet {
+	var set byteSet
+	for i := range len(s) {
+		set[s[i]] = true
+	}
+	return &set
+}

@@ -79,21 +79,26 @@ func (y *yaml) inFlow(b []byte, i, n int) {
 	}
 }
 
+var (
+	flowMarks      = bytesOf(",[]{}")
+	afterFlowColon = bytesOf(" \t,[]{}")
+)
+
 // colon reports whether the colon at i separates a key from its value.
 func (y *yaml) colon(b []byte, i int) bool {
 	top := y.flow[len(y.flow)-1]
-	return top.token.quote || i+1 == len(b) || bytes.IndexByte([]byte(" \t,[]{}"), b[i+1]) >= 0
+	return top.token.quote || i+1 == len(b) || afterFlowColon[b[i+1]]
 }
 
 // plainFlowEnd returns where the plain scalar that starts at i ends.
 func plainFlowEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch c := b[i]; {
-		case bytes.IndexByte([]byte(",[]{}"), c) >= 0:
+		case flowMarks[c]:
 			return i
 		case c == '#' && (b[i-1] == ' ' || b[i-1] == '\t'):
 			return i
-		case c == ':' && (i+1 == len(b) || bytes.IndexByte([]byte(" \t,[]{}"), b[i+1]) >= 0):
+		case c == ':' && (i+1 == len(b) || afterFlowColon[b[i+1]]):
 			return i
 		}
 	}
