@@ -79,17 +79,72 @@ func TestBudgetCountsParams(t *testing.T) {
 	}
 }
 
+// piped serves methods over a pipe, where one write arrives as one if there is
+// room for it.
+func piped(t *testing.T, m methods, budget *Budget) (c *Conn, write func(string), read func() string) {
+	ours, theirs := net.Pipe()
+	c = New(t.Context(), ours, Options{Lookup: m.lookup, Budget: budget})
+	t.Cleanup(func() { c.Close() })
+	in := bufio.NewReader(theirs)
+	write = func(text string) { go io.WriteString(theirs, text) }
+	read = func() string {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line[:min(len(line), 200)]
+	}
+	return c, write, read
+}
+
+// TestLargeMessageWithMoreBehind has the next message in the buffer of a large
+// one, which can then not be handed over.
+func TestLargeMessageWithMoreBehind(t *testing.T) {
+	budget := NewBudget(4 << 20)
+	_, write, read := piped(t, methods{"echo": echo, "serial": serial(echo)}, budget)
+	for _, method := range []string{"echo", "serial"} {
+		write(largeCall(1, keptBuffer, method) + largeCall(2, 10, "echo"))
+		got := read() + read()
+		if !strings.Contains(got, `"id":1,"result"`) || !strings.Contains(got, `"id":2,"result"`) {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+	// And a large one at the end, whose buffer is given up only when the reader
+	// goes on.
+	write(largeCall(3, keptBuffer, "serial"))
+	read()
+	for deadline := time.Now().Add(patience); budget.Used() != 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d used by an idle connection", budget.Used())
+		}
+	}
+}
+
+// TestBudgetForACopy refuses a large call that arrived but can be copied no more.
+func TestBudgetForACopy(t *testing.T) {
+	budget := NewBudget(1<<20 + keptBuffer/2)
+	c, write, read := piped(t, methods{"echo": echo}, budget)
+	for range 2 * c.limits.InFlight { // it keeps no slot
+		write(largeCall(1, keptBuffer, "echo") + largeCall(2, 10, "echo"))
+		got := read() + read()
+		if !strings.Contains(got, `"id":1,"error":{"code":-32803`) || !strings.Contains(got, `"server_busy"`) || !strings.Contains(got, `"id":2,"result"`) {
+			t.Fatalf("%s", got)
+		}
+	}
+}
+
 // TestLargeMessageHasToArrive runs in fake time: a peer that dribbles a large
 // message has as long as one that stalls.
 func TestLargeMessageHasToArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		c := New(t.Context(), ours, Options{Lookup: methods{"echo": echo}.lookup})
-		begin := time.Now()
 		dribbled := make(chan struct{})
 		go func() {
 			defer close(dribbled)
 			io.WriteString(theirs, largeCall(1, 1<<20, "echo")) // this one arrives in time
+			time.Sleep(time.Hour)
+			io.WriteString(theirs, largeCall(1, 10, "echo"))
 			io.WriteString(theirs, strings.TrimRight(largeCall(2, keptBuffer, "echo"), "]}\n"))
 			for {
 				if _, err := theirs.Write([]byte("x")); err != nil {
@@ -99,9 +154,12 @@ func TestLargeMessageHasToArrive(t *testing.T) {
 			}
 		}()
 		in := bufio.NewReader(theirs)
-		if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
-			t.Errorf("%.80s, %v", line, err)
+		for range 2 {
+			if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
+				t.Errorf("%.80s, %v", line, err)
+			}
 		}
+		begin := time.Now()
 		line, err := in.ReadString('\n')
 		if err != nil || !strings.Contains(line, "-32700") || !strings.Contains(line, "30s") {
 			t.Errorf("%.80s, %v", line, err)
