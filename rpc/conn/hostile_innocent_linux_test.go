@@ -32,6 +32,9 @@ func (i *innocent) ask(c *client) error {
 	defer ticker.Stop()
 	for n := 1; ; n++ {
 		begin := time.Now()
+		if err := c.SetDeadline(begin.Add(patience)); err != nil {
+			return err
+		}
 		fmt.Fprintf(c, `{"jsonrpc":"2.0","id":%d,"method":"page"}`+"\n", n)
 		line, err := c.in.ReadBytes('\n')
 		if err != nil || !bytes.HasPrefix(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"x`, n)) {

@@ -149,6 +149,9 @@ func describe(line []byte) string {
 }
 
 func (c *client) counts() (counts, error) {
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		return counts{}, err
+	}
 	c.say(`{"jsonrpc":"2.0","id":"c","method":"counts"}` + "\n")
 	for {
 		line, err := c.in.ReadBytes('\n')

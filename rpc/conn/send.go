@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"go.lsp.dev/jsonrpc2"
 
 	"mapd/rpc/wire"
@@ -177,7 +178,7 @@ func encodeError(dst []byte, e *wire.Error) []byte {
 		object.Code = wire.Internal.Number()
 		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
 	}
-	encoded, err := json.Marshal(object)
+	encoded, err := jsonv2.Marshal(object) // leaves <, > and & as they are
 	if err != nil { // a number, a string and JSON that was just encoded
 		panic(err)
 	}
