@@ -148,17 +148,17 @@ func (x *Extractor) family(lang Language) (extractor, int) {
 }
 
 func (x *Extractor) golang(ctx context.Context, text *hashline.Text) (symbol.List, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, x.limits.Time, sandbox.ErrTimeout)
-	defer cancel()
-	const heavy = 4 << 20
+	const heavy = 1 << 20
 	if text.Size() > heavy {
 		select {
 		case x.heavy <- struct{}{}:
 			defer func() { <-x.heavy }()
 		case <-ctx.Done():
-			return symbol.List{}, context.Cause(ctx)
+			return symbol.List{}, ctx.Err()
 		}
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, x.limits.Time, sandbox.ErrTimeout)
+	defer cancel()
 	list, err := golang.Extract(ctx, text)
 	return list, causeOf(ctx, err)
 }
@@ -196,7 +196,7 @@ func reason(err error) symbol.Why {
 	switch {
 	case errors.Is(err, errUnsupported), errors.Is(err, sandbox.ErrUnsupported):
 		return symbol.Unsupported
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, errTooLarge), errors.Is(err, golang.ErrTooLarge):
 		return symbol.TooLarge
 	case errors.Is(err, sandbox.ErrTimeout):
 		return symbol.Timeout

@@ -3,6 +3,7 @@ package golang
 import (
 	"bytes"
 	"context"
+	"errors"
 	"go/parser"
 	"go/token"
 
@@ -15,7 +16,18 @@ import (
 const (
 	largeFile = 4 << 20 // from this size on, in bytes
 	chunkSize = 1 << 20 // of a chunk at least
+	maxChunk  = 8 << 20 // a declaration that needs a larger one is not parsed
 )
+
+// MaxSymbols is how many top-level symbols of a large file are found. For the
+// rest stands a symbol named Elided.
+const MaxSymbols = 200_000
+
+// Elided is the name of a symbol that stands for others left out.
+const Elided = "…"
+
+// ErrTooLarge says that a file has a declaration too large to be parsed.
+var ErrTooLarge = errors.New("golang: declaration too large")
 
 // chunks adds the symbols of a large file. It returns the offset up to which
 // they are complete: the size of the file, less if it has errors.
@@ -26,12 +38,28 @@ func chunks(ctx context.Context, text *hashline.Text, list *symbol.List) (done i
 			return done, err
 		}
 		end := b.next(done + chunkSize)
+		if end-done > maxChunk {
+			return done, ErrTooLarge
+		}
 		if !chunk(text, done, end, list) {
 			break
 		}
-		done = end
+		if done = end; len(list.Symbols) > MaxSymbols {
+			elide(text, list)
+			return text.Size(), nil
+		}
 	}
 	return done, nil
+}
+
+// elide lets one symbol stand for all after the first ones of a list and for
+// the rest of the file.
+func elide(text *hashline.Text, list *symbol.List) {
+	start := list.Symbols[MaxSymbols-1].Start
+	list.Symbols = append(list.Symbols[:MaxSymbols-1], symbol.Symbol{
+		Name: Elided, Kind: symbol.Record, Start: start, End: text.Lines(), Signature: "more declarations not listed",
+	})
+	list.Why = symbol.TooLarge
 }
 
 // chunk adds the symbols of the bytes from start to end. It reports false, and

@@ -31,7 +31,7 @@ import (
 const mode = parser.ParseComments | parser.SkipObjectResolution
 
 // Extract returns the symbols of a Go file. Its error is that of ctx, which is
-// looked at before the parse and between segments.
+// looked at before a parse, or ErrTooLarge.
 func Extract(ctx context.Context, text *hashline.Text) (symbol.List, error) {
 	if err := ctx.Err(); err != nil {
 		return symbol.List{}, err

@@ -177,7 +177,7 @@ func missing(want, got []def) (out []def) {
 // names and lines must be exact. Of members only recall is measured: the oracle
 // does not know embedded fields and fields of fields.
 func TestRealFiles(t *testing.T) {
-	total, files := 0, realFiles(t, 7, 0)
+	total, files := 0, realFiles(t, 13, 0)
 	for path, src := range files {
 		list := extract(t, src)
 		if list.Source != symbol.Parser || list.Why != "" {
@@ -203,7 +203,7 @@ func TestChunks(t *testing.T) {
 	var whole bytes.Buffer
 	var want []def
 	whole.WriteString("package p\n")
-	for path, src := range realFiles(t, 17, 8<<10) {
+	for path, src := range realFiles(t, 29, 8<<10) {
 		if whole.Len() > largeFile+chunkSize {
 			break
 		}
@@ -230,6 +230,21 @@ func TestChunks(t *testing.T) {
 		if lost, extra := missing(want, got), missing(got, want); len(lost)+len(extra) > 0 {
 			t.Errorf("%d missing %v, %d invented %v", len(lost), lost[:min(len(lost), 3)], len(extra), extra[:min(len(extra), 3)])
 		}
+	}
+}
+
+// TestLargeIsBounded checks what a file with too many declarations or with one
+// that is too large gives.
+func TestLargeIsBounded(t *testing.T) {
+	line := "var a int\n"
+	list := extract(t, []byte("package p\n"+strings.Repeat(line, MaxSymbols*5/2)))
+	last := list.Symbols[len(list.Symbols)-1]
+	if len(list.Symbols) != MaxSymbols || list.Why != symbol.TooLarge || last.Name != Elided || last.Start != MaxSymbols+1 || last.End != MaxSymbols*5/2+1 {
+		t.Errorf("%d symbols, %s, the last %+v", len(list.Symbols), list.Why, last)
+	}
+	src := "package p\nvar a = []int{\n" + strings.Repeat("1,\n", maxChunk/3) + "}\n"
+	if _, err := Extract(t.Context(), hashline.NewText([]byte(src))); err != ErrTooLarge {
+		t.Errorf("got %v", err)
 	}
 }
 
