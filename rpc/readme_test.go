@@ -7,10 +7,15 @@ import (
 	"testing"
 )
 
-// TestReadmeExchange replays the exchange of README.md, to the letter but for
-// what it writes as …: the snapshot and long lists.
-func TestReadmeExchange(t *testing.T) {
-	b, err := os.ReadFile("../README.md")
+// TestDocuments replays the exchanges of the documents, to the letter but for
+// what they write as …: snapshots and long lists.
+func TestDocuments(t *testing.T) {
+	t.Run("README", func(t *testing.T) { replay(t, "../README.md", 3) })
+	t.Run("PROTOCOL", func(t *testing.T) { replay(t, "PROTOCOL.md", 16) })
+}
+
+func replay(t *testing.T, document string, least int) {
+	b, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +45,11 @@ func TestReadmeExchange(t *testing.T) {
 			}
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(want), "…", ".*?")
 			if !regexp.MustCompile("^" + pattern + "\n$").MatchString(got) {
-				t.Errorf("the README says\n%s\nand the daemon\n%s", want, got)
+				t.Errorf("the document says\n%s\nand the daemon\n%s", want, got)
 			}
 		}
 	}
-	if replies < 3 {
+	if replies < least {
 		t.Errorf("only %d replies were compared", replies)
 	}
 }

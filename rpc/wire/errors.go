@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Code is the stable name of an error, data.code on the wire.
@@ -133,5 +135,5 @@ func (e *Error) Data() (json.RawMessage, error) {
 	for k, v := range e.Fields {
 		data[k] = v
 	}
-	return json.Marshal(data)
+	return jsonv2.Marshal(data, jsonv2.Deterministic(true))
 }
