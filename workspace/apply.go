@@ -94,6 +94,9 @@ func (g *generation) look(path string, gone bool, changes map[string]*File) rest
 		if s.kind != regular && s.kind != symlink && !parent.rules.Skip(base, false) {
 			g.tree.skip(SkipSpecial, rel)
 		}
+		if s.kind == regular && s.links > 1 {
+			g.linked[s.ino] = true
+		}
 		g.forget(rel, changes)
 		return keepOn
 	}
@@ -179,7 +182,7 @@ func (g *generation) update(rel string, s stamp, changes map[string]*File) {
 
 // updateLinks brings up to date the other names of files that were written and
 // have several: an event comes only at the name that was used. Names outside of
-// the root have none at all, and wait for the audit.
+// the root and in ignored directories have none, and wait for the audit.
 func (g *generation) updateLinks(changes map[string]*File) {
 	if len(g.linked) == 0 {
 		return

@@ -147,7 +147,7 @@ func TestWorkspace(t *testing.T) {
 
 // The master oracle: after any operations the index equals a fresh one.
 func TestMasterOracle(t *testing.T) {
-	rounds := 40
+	rounds := 25
 	if strings.Contains(os.Getenv("MAPD_SUITE"), "oracle") {
 		rounds = 600
 	}
@@ -157,17 +157,27 @@ func TestMasterOracle(t *testing.T) {
 	if s := os.Getenv("MAPD_SEED"); s != "" {
 		fmt.Sscan(s, &seed)
 	}
-	for name, dir := range map[string]string{"memory": memoryDir(t), "disk": t.TempDir()} {
-		t.Run(name, func(t *testing.T) { masterOracle(t, c, dir, rounds, rand.New(rand.NewPCG(seed, 4))) })
+	for _, disk := range []bool{false, true} {
+		// Not both at once: a write through the name of a file in an ignored
+		// directory is one that only the audit finds.
+		for _, without := range []string{"ignore", "hard link"} {
+			dir := memoryDir(t)
+			if disk {
+				dir = t.TempDir()
+			}
+			t.Run(fmt.Sprintf("disk=%v,without %s", disk, without), func(t *testing.T) {
+				masterOracle(t, c, dir, rounds, without, rand.New(rand.NewPCG(seed, 4)))
+			})
+		}
 	}
 }
 
-func masterOracle(t *testing.T, c *Cache, dir string, rounds int, r *rand.Rand) {
+func masterOracle(t *testing.T, c *Cache, dir string, rounds int, without string, r *rand.Rand) {
 	w := openWorkspace(t, c, dir, WorkspaceOptions{})
 	var log []string
 	for round := range rounds {
 		for range 1 + r.IntN(12) {
-			log = append(log, operate(r, dir))
+			log = append(log, operate(r, dir, without))
 		}
 		got := settle(t, w)
 		fresh := openWorkspace(t, c, dir, WorkspaceOptions{})
@@ -181,7 +191,7 @@ func masterOracle(t *testing.T, c *Cache, dir string, rounds int, r *rand.Rand) 
 }
 
 // operate does something to the tree below dir.
-func operate(r *rand.Rand, dir string) string {
+func operate(r *rand.Rand, dir, without string) string {
 	name := func() string {
 		path := dir
 		for range r.IntN(4) {
@@ -208,7 +218,7 @@ func operate(r *rand.Rand, dir string) string {
 	case n < 17:
 		op = "link " + a + " to " + b
 		err = os.Symlink(b, a)
-	case n < 18:
+	case n < 19 && without == "ignore":
 		op = "hard link " + a + " to " + b
 		err = os.Link(b, a)
 	case n < 19:
