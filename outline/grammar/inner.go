@@ -94,10 +94,11 @@ func (x *extraction) parts() []part {
 	var cuts []part
 	smallest := 0
 	trusted := x.trustedInside()
+	var remark blockComment
 	for i := 1; i < len(x.lines); i++ {
 		line := x.lineText(i)
 		text := bytes.TrimSpace(line)
-		if len(text) == 0 || !isSpace(line[0]) {
+		if x.t.lang.braces && remark.holds(text) || len(text) == 0 || !isSpace(line[0]) {
 			continue
 		}
 		indent := x.indent(i)
@@ -138,6 +139,18 @@ func (x *extraction) parts() []part {
 		}
 	}
 	return cuts
+}
+
+// blockComment tells which lines lie in comments /* … */ that begin a line.
+type blockComment struct{ open bool }
+
+// holds takes the lines one after the other, without their indentation.
+func (c *blockComment) holds(line []byte) bool {
+	if !c.open && !bytes.HasPrefix(line, []byte("/*")) {
+		return false
+	}
+	c.open = !bytes.Contains(line, []byte("*/"))
+	return true
 }
 
 // leads reports whether line i, counted from 0, is a comment or decorator.

@@ -18,18 +18,19 @@ func init() {
 		actions: jsActions(nil), otherwise: visit | gate, braces: true,
 		fields:   []string{"name", "body", "value", "left", "right", "key", "source", "property", "kind", "arguments", "function"},
 		triggers: jsTriggers, modifiers: jsModifiers,
-		split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
+		prepare: jsPrepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 	})
 	for _, dialect := range []struct {
 		name    string
 		grammar func() unsafe.Pointer
-	}{{"typescript", typescriptGrammar}, {"tsx", tsxGrammar}} {
+		prepare func([]byte) []byte
+	}{{"typescript", typescriptGrammar, tsPrepare}, {"tsx", tsxGrammar, tsxPrepare}} {
 		register(&language{
 			name: dialect.name, grammar: dialect.grammar,
 			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate, braces: true,
 			fields:   []string{"name", "body", "value", "left", "right", "key", "source", "kind", "arguments", "function"},
 			triggers: jsTriggers, modifiers: jsModifiers,
-			prepare: tsPrepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
+			prepare: dialect.prepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 		})
 	}
 }

@@ -86,8 +86,12 @@ func newMender(x *extraction) *mender {
 		}
 	}
 	trusted := x.trusted()
+	var remark blockComment
 	for i := 1; i < len(x.lines); i++ {
 		start := x.lines[i]
+		if x.t.lang.braces && remark.holds(bytes.TrimSpace(x.lineText(i))) {
+			continue
+		}
 		if start >= len(x.src) || isSpace(x.src[start]) || !x.t.lang.split(x.lineText(i)) {
 			continue
 		}

@@ -7,26 +7,7 @@ import (
 	"mapd/outline/symbol"
 )
 
-var (
-	tsGlobal     = regexp.MustCompile(`^declare\s+(global)\s*\{`)
-	tsBareGlobal = regexp.MustCompile(`(?m)^[ \t]*(global)\s*\{`)
-)
-
-// tsPrepare makes "global {" inside a module, which the grammar does not know,
-// an if statement of the same length; tsIf knows what it was.
-func tsPrepare(text []byte) []byte {
-	src := text
-	if !bytes.Contains(text, []byte("global")) {
-		return src
-	}
-	for _, m := range tsBareGlobal.FindAllSubmatchIndex(text, -1) {
-		if &src[0] == &text[0] {
-			src = bytes.Clone(text)
-		}
-		copy(src[m[2]:m[3]], "if(10)")
-	}
-	return src
-}
+var tsGlobal = regexp.MustCompile(`^declare\s+(global)\s*\{`)
 
 func tsIf(x *extraction, i int, sc *scope) {
 	n := x.nodes[i]
