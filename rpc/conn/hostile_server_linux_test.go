@@ -64,8 +64,7 @@ func serve(path string) error {
 		if err != nil {
 			break
 		}
-		served := conn.New(ctx, c, conn.Options{Lookup: state.lookup()})
-		connections.Go(func() { <-served.Done() })
+		connections.Go(func() { <-conn.New(ctx, c, conn.Options{Lookup: state.lookup()}).Done() })
 	}
 	connections.Wait()
 	return nil
