@@ -150,6 +150,16 @@ func TestLineageBranches(t *testing.T) {
 	l.want(v1, "1 2 -")
 }
 
+func TestLineageStartsFromTheLatestBranch(t *testing.T) {
+	l := newLived(t, "p\nx\nx\ny\n")
+	v1 := l.at
+	l.edit(remove(2, 2))
+	l.foreign("p\nx\nx\ny\n")
+	l.edit(insert(4, "z"))
+	l.foreign("new\np\nx\nx\ny\nz\n")
+	l.want(v1, "2 3 4 5")
+}
+
 func TestLineageWithoutTexts(t *testing.T) {
 	l := newLived(t, "a\nb\n")
 	v1 := l.at

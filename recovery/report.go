@@ -39,24 +39,25 @@ func (s *Scene) Around(rs []hashline.Range) []hashline.Range {
 func (s *Scene) Reread(rs []hashline.Range, maxBytes int) Excerpt {
 	var out Excerpt
 	var text []byte
-	for _, r := range s.Around(rs) {
-		left := maxBytes - len(text) - 2
-		if len(out.Ranges) > 0 {
-			if left <= 0 {
-				break
-			}
+	for i, r := range s.Around(rs) {
+		mark := len(text)
+		if i > 0 {
 			text = append(text, "\n\n"...)
 		}
+		left := maxBytes - len(text)
+		if left <= 0 && i > 0 {
+			text = text[:mark]
+			break
+		}
 		style := hashline.Style{Width: s.width(), MaxLine: hashline.MaxShown, MaxBytes: max(left, 1)}
-		mark := len(text)
 		var shown hashline.Shown
 		text, shown = s.Live.Show(text, r, style)
-		if shown.Lines == 0 && len(out.Ranges) == 0 {
+		if shown.Lines == 0 && i == 0 {
 			style.MaxBytes = 0
 			text, shown = s.Live.Show(text, hashline.Range{Start: r.Start, End: r.Start}, style)
 		}
 		if shown.Lines == 0 {
-			text = text[:max(mark-2, 0)]
+			text = text[:mark]
 			break
 		}
 		out.add(r, shown)

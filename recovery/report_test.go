@@ -117,6 +117,9 @@ func TestRereadBlocks(t *testing.T) {
 		{[]hashline.Range{rng(5, 5), rng(11, 11)}, 1000, []hashline.Range{rng(3, 7), rng(9, 13)}},
 		{[]hashline.Range{rng(10, 10), rng(20, 20)}, 30, []hashline.Range{rng(8, 9)}},
 		{[]hashline.Range{rng(10, 10), rng(20, 20)}, 76, []hashline.Range{rng(8, 12), rng(18, 18)}},
+		{[]hashline.Range{rng(10, 10), rng(20, 20)}, 75, []hashline.Range{rng(8, 12)}},
+		{[]hashline.Range{rng(10, 10), rng(20, 20)}, 62, []hashline.Range{rng(8, 12)}},
+		{[]hashline.Range{rng(10, 10), rng(20, 20)}, 61, []hashline.Range{rng(8, 11)}},
 		{[]hashline.Range{rng(10, 10)}, 1, []hashline.Range{rng(8, 8)}},
 		{nil, 1000, nil},
 	} {

@@ -113,7 +113,7 @@ func (s *Scene) Resolve(a hashline.Anchor, snapshot string) Verdict {
 			continue
 		}
 		shown = true
-		if a.Line <= v.text.Lines() && a.Matches(v.text.Hash(a.Line)) {
+		if a.Matches(v.text.Hash(a.Line)) {
 			return s.verdict(a, v)
 		}
 	}
@@ -199,7 +199,7 @@ func (s *Scene) report(results []Verdict) Report {
 			continue
 		}
 		r.Fresh = r.Fresh && v.Line == v.Anchor.Line
-		if v.Renamed() && v.Status != NeverServed {
+		if v.Renamed() {
 			r.Remaps[v.Anchor.String()] = v.Now.String()
 		}
 	}

@@ -160,7 +160,7 @@ func (s *Scene) breach(n, next int, views []*view) []Verdict {
 	for _, v := range views {
 		a, okA := v.lines.Old(n)
 		b, okB := v.lines.Old(next)
-		if !okA || !okB || b <= a {
+		if !okA || !okB {
 			continue
 		}
 		var out []Verdict

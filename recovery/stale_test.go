@@ -120,6 +120,34 @@ func TestStaleComesBack(t *testing.T) {
 	h.hears("")
 	h.foreign("new\nnew2\n" + tenLines)
 	h.hears("s1>s4 1-10 moved 3-12")
+	h.foreign(tenLines)
+	h.hears("") // what it was shown is true again
+}
+
+func TestStaleAgainAfterItWasReadAgain(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s2 1-10 moved 2-11")
+	h.foreign(tenLines)
+	h.read(1, 10)
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s2 1-10 moved 2-11")
+}
+
+func TestStaleRunsByTheirPlace(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("new\n1\n2\n3\n4\nnew2\n5\n6\n7\n8\n9\n10\n")
+	h.hears("s1>s2 1-4 moved 2-5 5-10 moved 7-12")
+}
+
+func TestStaleDeletedBesideAShownLine(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	h.foreign("1\n2\n3\n4\n6\n7\n8\n9\n10\n")
+	h.read(5, 5)
+	h.hears("s1>s2 5 deleted 7-10 moved 6-9")
 }
 
 func TestStaleNeverForOwnEdits(t *testing.T) {
@@ -139,6 +167,9 @@ func TestStaleNotForWhatWasShownSince(t *testing.T) {
 	h.foreign("1\n2\n3\n4\nA\n6\n7\nB\n9\n10\n")
 	h.read(5, 5) // a rejection, say
 	h.hears("s1>s2 8 changed 8")
+	if got := h.survey(false); got != "[1-10] stale [8]" {
+		t.Errorf("survey %s", got)
+	}
 	h.foreign("1\n2\n3\n4\nAA\n6\n7\nB\n9\n10\n")
 	h.hears("s2>s3 5 changed 5")
 }
