@@ -17,6 +17,7 @@ type plan struct {
 	depth   int  // levels shown
 	locals  int  // local children shown of each symbol, the first ones
 	members int  // other children shown of each symbol, the first ones
+	small   int  // all children are shown of a symbol that has at most so many
 	gaps    bool // hidden children are named by a line
 }
 
@@ -44,13 +45,22 @@ func (p plan) withLocals(symbols []symbol.Symbol, room int) (plan, bool) {
 }
 
 // withMembers makes a plan that shows the top level and as many members as fit
-// room, at least few of each symbol that has them, and no locals. It fails if
-// few do not fit; or the top level alone, if few is 0.
+// room, at least few of each symbol that has them, and no locals. Where there is
+// not even room to name what is hidden, it shows the members of small symbols.
+// It fails if few do not fit; or the top level alone, if few is 0.
 func (p plan) withMembers(symbols []symbol.Symbol, room, few int) (plan, bool) {
 	p.locals, p.members, p.gaps = 0, few, true
 	if !p.fits(symbols, room) {
 		p.gaps = false
-		return p, few == 0 && p.fits(symbols, room)
+		if few > 0 || !p.fits(symbols, room) {
+			return p, false
+		}
+		p.small = sort.Search(room, func(i int) bool {
+			more := p
+			more.small = i + 1
+			return !more.fits(symbols, room)
+		})
+		return p, true
 	}
 	p.members += sort.Search(room, func(i int) bool {
 		more := p
@@ -92,12 +102,13 @@ type walker struct {
 func (w *walker) level(symbols []symbol.Symbol, depth int) {
 	gap := w.gap(symbols, depth)
 	locals, members := 0, 0
+	whole := depth == 0 || len(symbols) <= w.plan.small
 	for i := range symbols {
 		if w.size > w.room {
 			return
 		}
 		s := &symbols[i]
-		if depth > 0 && !w.plan.takes(s, &locals, &members) {
+		if !whole && !w.plan.takes(s, &locals, &members) {
 			if gap.hidden > 0 {
 				w.line(gap)
 				gap.hidden = 0

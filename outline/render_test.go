@@ -280,6 +280,25 @@ func TestRenderKeepsSmallMembers(t *testing.T) {
 	}
 }
 
+// TestRenderSmallTypesKeepMembers checks that members of small types are shown
+// where the top level leaves no room to name the others.
+func TestRenderSmallTypesKeepMembers(t *testing.T) {
+	o := &Outline{Language: Java, Lines: 100_000, Bytes: 1 << 20}
+	for i := range 2200 {
+		s := symbol.Symbol{Name: fmt.Sprintf("TypeWithALongName%d", i), Kind: symbol.Interface, Start: 1 + 40*i, End: 40 + 40*i}
+		for j := range 1 + i%20 {
+			s.Children = append(s.Children, symbol.Symbol{Name: fmt.Sprint("m", j), Kind: symbol.Method, Start: s.Start + 1 + j, End: s.Start + 1 + j})
+		}
+		o.Symbols = append(o.Symbols, s)
+	}
+	o.Count = symbol.Count(o.Symbols)
+	m := o.Render(RenderOptions{Name: "A.java"})
+	checkMap(t, o, m, DefaultMapBytes)
+	if m.Detail != Truncated || m.ShownSymbols < 2200+110 || !strings.Contains(m.Text, "\n  method m0: [2]\n") {
+		t.Errorf("%s, %d of %d, %d bytes", m.Detail, m.ShownSymbols, m.TotalSymbols, len(m.Text))
+	}
+}
+
 // TestRenderLocalsGoFirst checks that locals make room for signatures.
 func TestRenderLocalsGoFirst(t *testing.T) {
 	o := flat(100, 20)
