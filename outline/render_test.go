@@ -285,7 +285,7 @@ func TestRenderKeepsSmallMembers(t *testing.T) {
 func TestRenderSmallTypesKeepMembers(t *testing.T) {
 	o := &Outline{Language: Java, Lines: 100_000, Bytes: 1 << 20}
 	for i := range 2200 {
-		s := symbol.Symbol{Name: fmt.Sprintf("TypeWithALongName%d", i), Kind: symbol.Interface, Start: 1 + 40*i, End: 40 + 40*i}
+		s := symbol.Symbol{Name: fmt.Sprintf("TypeWithName%d", i), Kind: symbol.Interface, Start: 1 + 40*i, End: 40 + 40*i}
 		for j := range 1 + i%20 {
 			s.Children = append(s.Children, symbol.Symbol{Name: fmt.Sprint("m", j), Kind: symbol.Method, Start: s.Start + 1 + j, End: s.Start + 1 + j})
 		}
