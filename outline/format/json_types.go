@@ -2,6 +2,8 @@ package format
 
 import (
 	"bytes"
+	"hash/maphash"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -77,36 +79,40 @@ func (w *jsonWalk) scalarSignature(kind jsontext.Kind, raw []byte) string {
 	return w.keys.intern(w.sig)
 }
 
-// keyPool decodes names and keeps short ones, so that a key that occurs a
-// thousand times is one string.
+// keyPool decodes names and remembers the latest short ones, so that a key that
+// occurs a thousand times is one string.
 type keyPool struct {
-	seen map[string]string
-	buf  []byte
+	latest [512]string // by hash
+	buf    []byte
 }
 
+var poolSeed = maphash.MakeSeed()
+
 func (p *keyPool) name(raw []byte) string {
+	if inner := raw[1 : len(raw)-1]; len(inner) <= maxPooled && bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return p.intern(inner)
+	}
 	const most = 8 * MaxName // bytes that surely decode to more than MaxName
 	if len(raw) > most {
 		// A copy: raw is the file, which must not be written to.
 		raw = append(bytes.Clone(wholeEscapes(raw[:most])), '"')
 	}
 	p.buf, _ = jsontext.AppendUnquote(p.buf[:0], raw)
-	return p.intern(p.buf)
+	return string(p.buf)
 }
 
+// maxPooled is the length of the longest strings that a keyPool remembers.
+const maxPooled = 64
+
 func (p *keyPool) intern(b []byte) string {
-	const short, most = 64, 4096
-	if s, ok := p.seen[string(b)]; ok {
-		return s
+	if len(b) > maxPooled {
+		return string(b)
 	}
-	s := string(b)
-	if len(b) <= short && len(p.seen) < most {
-		if p.seen == nil {
-			p.seen = map[string]string{}
-		}
-		p.seen[s] = s
+	slot := &p.latest[maphash.Bytes(poolSeed, b)%uint64(len(p.latest))]
+	if *slot != string(b) {
+		*slot = string(b)
 	}
-	return s
+	return *slot
 }
 
 // wholeEscapes cuts a literal's front so that it does not end within an escape.

@@ -37,6 +37,7 @@ func scanJSONLines(d *doc) {
 type recordTable struct {
 	d        *doc
 	dec      jsontext.Decoder
+	buf      bytes.Buffer // of dec
 	keys     keyPool
 	byName   map[string]int
 	columns  []tableColumn
@@ -50,8 +51,9 @@ type recordTable struct {
 
 type tableColumn struct {
 	name  string
-	first int // line
-	n     int // records that have it
+	raw   string // as it was first written
+	first int    // line
+	n     int    // records that have it
 	kinds kindSet
 }
 
@@ -59,7 +61,8 @@ type tableColumn struct {
 var jsonOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 func (t *recordTable) add(n int, line []byte) {
-	t.dec.Reset(bytes.NewBuffer(line), jsonOptions...)
+	t.buf = *bytes.NewBuffer(line)
+	t.dec.Reset(&t.buf, jsonOptions...)
 	keys, kind, ok := t.record(n)
 	if ok && t.dec.PeekKind() != jsontext.KindInvalid {
 		ok = false // more than one value
@@ -100,7 +103,7 @@ func (t *recordTable) record(n int) (keys int, kind jsontext.Kind, ok bool) {
 		if err != nil {
 			return keys, kind, false
 		}
-		c := t.column(t.keys.name(raw), n)
+		c := t.column(raw, keys, n)
 		value := t.dec.PeekKind()
 		if _, err := t.dec.ReadValue(); err != nil {
 			return keys, kind, false
@@ -115,7 +118,13 @@ func (t *recordTable) record(n int) (keys int, kind jsontext.Kind, ok bool) {
 	return keys, kind, err == nil
 }
 
-func (t *recordTable) column(name string, n int) *tableColumn {
+// column returns the column of a key, which is the record's i-th: most records
+// have the same keys in the same order.
+func (t *recordTable) column(raw []byte, i, n int) *tableColumn {
+	if i < len(t.columns) && string(raw) == t.columns[i].raw {
+		return &t.columns[i]
+	}
+	name := t.keys.name(raw)
 	i, ok := t.byName[name]
 	switch {
 	case ok:
@@ -125,7 +134,7 @@ func (t *recordTable) column(name string, n int) *tableColumn {
 	default:
 		i = len(t.columns)
 		t.byName[name] = i
-		t.columns = append(t.columns, tableColumn{name: name, first: n})
+		t.columns = append(t.columns, tableColumn{name: name, raw: string(raw[:min(len(raw), MaxName)]), first: n})
 	}
 	return &t.columns[i]
 }

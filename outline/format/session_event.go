@@ -31,11 +31,16 @@ type event struct {
 
 type toolCall struct{ id, name, arguments string }
 
-// eventReader reads lines. Its fields hold what the latest one says.
+// eventReader reads lines.
 type eventReader struct {
 	dec  jsontext.Decoder
+	buf  bytes.Buffer // of dec
 	keys keyPool
+	eventFields
+}
 
+// eventFields hold what the latest line says.
+type eventFields struct {
 	typ, subtype, inner, role string // type, subtype; type and role of message or payload
 	model, text, id, name     string
 	arguments, cwd            string
@@ -45,8 +50,9 @@ type eventReader struct {
 }
 
 func (r *eventReader) read(line []byte) event {
-	*r = eventReader{dec: r.dec, keys: r.keys}
-	r.dec.Reset(bytes.NewBuffer(line), jsonOptions...)
+	r.eventFields = eventFields{}
+	r.buf = *bytes.NewBuffer(line)
+	r.dec.Reset(&r.buf, jsonOptions...)
 	if r.dec.PeekKind() != '{' || !r.object(func(key string) bool { return r.field(key, false) }) {
 		return event{}
 	}

@@ -29,8 +29,11 @@ func cutName(s string) string {
 func preview(b []byte, most int) string { return string(appendPreview(nil, b, most)) }
 
 func appendPreview(dst, b []byte, most int) []byte {
-	if len(b) <= most && plain(b) {
+	switch {
+	case len(b) <= most && plain(b):
 		return append(dst, b...)
+	case len(b) > most && plain(b[:most]):
+		return append(append(dst, b[:most]...), "…"...)
 	}
 	start, space := len(dst), false
 	for n := 0; len(b) > 0; {

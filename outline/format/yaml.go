@@ -46,8 +46,8 @@ type yaml struct {
 
 	mode   yamlMode
 	indent int  // of the owner of the scalar being read: deeper lines belong to it
+	first  bool // the block scalar has no line yet
 	quote  byte // of the quoted scalar being read
-	held   []byte
 
 	several    bool // documents
 	documents  int
@@ -175,6 +175,9 @@ func (y *yaml) continues(n int, line []byte, indent int) bool {
 			return true
 		}
 		if indent > y.indent {
+			if y.first {
+				y.indent, y.first = indent-1, false // its first line sets its margin
+			}
 			y.last = n
 			return true
 		}

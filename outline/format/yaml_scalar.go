@@ -27,7 +27,10 @@ func (y *yaml) value(b []byte, n, indent int, s *symbol.Symbol) {
 			y.bad = true
 			return
 		}
-		y.mode = yamlText
+		y.mode, y.first = yamlText, true
+		if i := bytes.IndexAny(b[1:min(len(b), 3)], "123456789"); i >= 0 {
+			y.indent, y.first = max(indent, 0)+int(b[1+i]-'0')-1, false
+		}
 		describe(s, "text", nil)
 	case c == '"' || c == '\'':
 		end := quoteEnd(b, 1, c)

@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"mapd/hashline"
 	"mapd/outline/symbol"
 )
 
@@ -61,6 +62,77 @@ func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 	return keys, true
 }
 
+// checkYAMLEnds compares the last lines of block keys with those that follow from
+// where yaml.v3 sees the next node start: the last line before it that is not
+// blank, a comment, a mark between documents or a lone dash.
+func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
+	t.Helper()
+	text := hashline.NewText(data)
+	dec := yamlv3.NewDecoder(bytes.NewReader(data))
+	var starts []int // of all keys and elements, in order
+	type span struct {
+		key  *yamlv3.Node
+		next int // index in starts of what follows the value; -1 if not to be compared
+	}
+	var spans []span
+	var walk func(n *yamlv3.Node)
+	walk = func(n *yamlv3.Node) {
+		for i, c := range n.Content {
+			if n.Kind == yamlv3.MappingNode && i%2 == 0 {
+				starts = append(starts, c.Line)
+				v := n.Content[i+1]
+				k := len(spans)
+				spans = append(spans, span{key: c, next: -1})
+				walk(v)
+				if (n.Style|v.Style)&yamlv3.FlowStyle == 0 && v.Style&(yamlv3.LiteralStyle|yamlv3.FoldedStyle) == 0 {
+					spans[k].next = len(starts)
+				}
+			} else if n.Kind == yamlv3.SequenceNode {
+				starts = append(starts, c.Line)
+				walk(c)
+			} else if n.Kind == yamlv3.DocumentNode {
+				walk(c)
+			}
+		}
+	}
+	for {
+		var doc yamlv3.Node
+		if dec.Decode(&doc) != nil {
+			break
+		}
+		walk(&doc)
+	}
+	var got []*symbol.Symbol
+	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
+		if s.Kind == symbol.Key {
+			got = append(got, s)
+		}
+		return true
+	})
+	if len(got) != len(spans) {
+		return // elements beyond MaxElements
+	}
+	for i, sp := range spans {
+		if sp.next < 0 {
+			continue
+		}
+		end := text.Lines()
+		if sp.next < len(starts) {
+			end = starts[sp.next] - 1
+		}
+		for end > sp.key.Line {
+			ink := strings.TrimSpace(string(text.Line(end)))
+			if ink != "" && ink[0] != '#' && !strings.HasPrefix(ink, "---") && !strings.HasPrefix(ink, "...") && strings.Trim(ink, "- ") != "" && ink[0] != '%' {
+				break
+			}
+			end--
+		}
+		if end >= sp.key.Line && got[i].End != end {
+			t.Errorf("%s: key %s on line %d ends on %d, want %d", name, got[i].Name, got[i].Start, got[i].End, end)
+		}
+	}
+}
+
 func scannedYAML(list symbol.List) []keyAt {
 	var out []keyAt
 	var walk func(path string, symbols []symbol.Symbol)
@@ -96,6 +168,7 @@ func TestYAMLAgainstLibrary(t *testing.T) {
 		if diff := gocmp.Diff(want, scannedYAML(list)); diff != "" {
 			t.Errorf("%s: (-yaml.v3 +ours) %s", f.name, diff)
 		}
+		checkYAMLEnds(t, f.name, f.data, list)
 	}
 	t.Logf("%d of %d real files are valid", valid, len(files))
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -109,6 +182,7 @@ func TestYAMLAgainstLibrary(t *testing.T) {
 		if diff := gocmp.Diff(want, scannedYAML(list)); diff != "" || list.Why != "" {
 			t.Fatalf("%s\n%s (-yaml.v3 +ours) %s", data, list.Why, diff)
 		}
+		checkYAMLEnds(t, string(data), data, list)
 	}
 }
 
