@@ -96,7 +96,7 @@ type Mismatch struct {
 func (s *Scene) Mismatches(verdicts []Verdict, strict bool) []Mismatch {
 	var out []Mismatch
 	for _, v := range verdicts {
-		if v.Accepted() && !(strict && v.Status == Moved) {
+		if v.Aside || v.Accepted() && !(strict && v.Status == Moved) {
 			continue
 		}
 		m := Mismatch{Anchor: v.Anchor.String(), Status: v.Status, Expected: letters(v.Anchor)}
@@ -144,7 +144,13 @@ func (s *Scene) Reject(name string, verdicts []Verdict, strict bool, maxBytes in
 		out.Affected = hashline.Merge(out.Affected)
 	}
 	out.Reread = s.Reread(out.Affected, maxBytes)
-	out.Message = s.message(name, len(verdicts), out)
+	sent := 0
+	for _, v := range verdicts {
+		if !v.Aside {
+			sent++
+		}
+	}
+	out.Message = s.message(name, sent, out)
 	return out, true
 }
 

@@ -56,6 +56,25 @@ The lines as they are now, >>> before those in question; use these anchors:
 	}
 }
 
+// TestRejectionOfAWholeRange: lines 5, 6, 7 are stale, two anchors say so, and
+// the range to look at is one.
+func TestRejectionOfAWholeRange(t *testing.T) {
+	s := onScene(tenLines, "1\n2\n3\n4\nA\nB\nC\n8\n9\n10\n")
+	r, rejected := s.Reject("f", s.ResolveSpan(served(s, 5), served(s, 7), "").Verdicts(), false, 1000)
+	if !rejected || len(r.Mismatches) != 2 || fmt.Sprint(r.Affected) != "[5-7]" {
+		t.Errorf("mismatches %+v, affected %v", r.Mismatches, r.Affected)
+	}
+	if !strings.Contains(r.Message, ": 2 of 2 anchors cannot be used: ") || strings.Count(r.Message, ">>> ") != 4 {
+		t.Errorf("message %q", r.Message)
+	}
+	// With the ends in place the line between them is what is refused.
+	s = onScene(tenLines, "1\n2\n3\n4\n5\nB\n7\n8\n9\n10\n")
+	r, rejected = s.Reject("f", s.ResolveSpan(served(s, 5), served(s, 7), "").Verdicts(), false, 1000)
+	if !rejected || len(r.Mismatches) != 1 || r.Mismatches[0].Anchor != served(s, 6).String() || fmt.Sprint(r.Affected) != "[6]" {
+		t.Errorf("mismatches %+v, affected %v", r.Mismatches, r.Affected)
+	}
+}
+
 func TestRejectionOfMovedLines(t *testing.T) {
 	s := onScene(tenLines, "new\n"+tenLines)
 	verdicts := []Verdict{s.Resolve(served(s, 5), "")}

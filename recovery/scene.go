@@ -94,6 +94,9 @@ type Verdict struct {
 	// Place holds the live lines to look at: Line, or what stands where the line
 	// stood. It is not Valid when the live text has no lines.
 	Place hashline.Range
+	// Aside marks a line between two anchors of which one is refused already: it
+	// adds to what is affected, but not to what is refused.
+	Aside bool
 }
 
 // Accepted reports whether the anchor names a live line.

@@ -26,13 +26,13 @@ func (s Span) OK() bool {
 }
 
 // Verdicts returns the verdicts on the anchors, once if they are the same, and
-// those on broken lines between them.
+// between them those on broken lines.
 func (s Span) Verdicts() []Verdict {
-	out := []Verdict{s.Start}
+	out := append([]Verdict{s.Start}, s.Broken...)
 	if s.End.Anchor != s.Start.Anchor {
 		out = append(out, s.End)
 	}
-	return append(out, s.Broken...)
+	return out
 }
 
 // ResolveSpan judges the lines from one anchor to another, both included; for a
@@ -104,7 +104,9 @@ func (s *Scene) lostBetween(span Span) []Verdict {
 	var out []Verdict
 	for n := span.Start.Anchor.Line + 1; n < span.End.Anchor.Line && len(out) < maxBroken; n++ {
 		if fate := v.lines.Line(n); !fate.Status.Proven() {
-			out = append(out, s.lost(v, n, fate))
+			lost := s.lost(v, n, fate)
+			lost.Aside = true
+			out = append(out, lost)
 		}
 	}
 	return out
