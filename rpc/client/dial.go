@@ -91,6 +91,11 @@ func (opt Options) withDefaults() (Options, error) {
 		}
 		opt.Socket = path
 	}
+	path, err := filepath.Abs(opt.Socket) // the daemon works in another directory
+	if err != nil {
+		return opt, fmt.Errorf("socket path %q: %w", opt.Socket, err)
+	}
+	opt.Socket = path
 	return opt, nil
 }
 

@@ -82,9 +82,7 @@ func (c *Conn) prepare(e envelope, busy *wire.Error, owned bool) element {
 		return call
 	}
 	if call.method.Serial {
-		done := c.whileSerial()
-		call.out = c.hold(c.run(call.request, call.method, e.params))
-		done()
+		call.out = c.hold(c.runSerial(call.request, call.method, e.params))
 		call.request = nil
 		return call
 	}

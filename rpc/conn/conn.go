@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"go.lsp.dev/jsonrpc2"
 
@@ -98,6 +97,7 @@ type Conn struct {
 	once    sync.Once      // guards rwc.Close
 	slots   chan struct{}  // one element for each running call
 
+	serial   serialWatch
 	framing  atomic.Uint32 // of the peer's first frame
 	counters counters
 
@@ -147,6 +147,7 @@ func New(ctx context.Context, rwc io.ReadWriteCloser, opt Options) *Conn {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.idle.L = &c.mu
+	c.serial.c = c
 	c.slots = make(chan struct{}, c.limits.InFlight)
 	c.out = newQueue(rwc, c.raw, c.limits, c.abort)
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -291,26 +292,5 @@ func (c *Conn) handedBack() {
 	defer c.mu.Unlock()
 	if c.active--; c.active == 0 {
 		c.idle.Broadcast()
-	}
-}
-
-// watchHangup ends the connection when the peer closes its socket while nobody
-// reads from it. stop ends the watch and waits for it.
-func (c *Conn) watchHangup() (stop func()) {
-	deadline, ok := c.rwc.(interface{ SetReadDeadline(time.Time) error })
-	if !ok || c.raw == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if awaitHangup(c.raw) {
-			c.abort(ErrDisconnected)
-		}
-	}()
-	return func() {
-		_ = deadline.SetReadDeadline(time.Unix(1, 0))
-		<-done
-		_ = deadline.SetReadDeadline(time.Time{})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	"go.lsp.dev/jsonrpc2"
 
@@ -17,10 +16,6 @@ import (
 
 // cancelMethod is served here: it is about this connection's requests.
 const cancelMethod = "$/cancelRequest"
-
-// hangupAfter is how long a handler may hold the read loop before somebody else
-// looks whether the peer is still there.
-const hangupAfter = 20 * time.Millisecond
 
 // handle is the engine's handler. It runs on the read loop until it calls
 // jsonrpc2.Async; only up to there may it use the stream's current frame.
@@ -63,8 +58,7 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 		if refused != nil {
 			return outcome{rawID: e.rawID, err: refused}
 		}
-		defer c.whileSerial()()
-		return c.run(r, method, e.params)
+		return c.runSerial(r, method, e.params)
 	}
 	r, refused := c.admit(e, admission{slot: true, bytes: int64(len(data))})
 	if refused != nil {
@@ -171,6 +165,13 @@ func (c *Conn) run(r *request, method Method, params []byte) outcome {
 	return o
 }
 
+// runSerial is run on the read loop.
+func (c *Conn) runSerial(r *request, method Method, params []byte) outcome {
+	c.serial.begin()
+	defer c.serial.end()
+	return c.run(r, method, params)
+}
+
 // call runs a handler and turns a panic into an error.
 func (c *Conn) call(ctx context.Context, method Method, params []byte) (reply Reply, err error) {
 	defer c.recovered(func(e *wire.Error) { reply, err = Reply{}, e })
@@ -212,7 +213,8 @@ func (c *Conn) serveNotification(e *envelope) {
 		c.log.Warn("ignored a request that has no id", "method", e.method)
 		return
 	}
-	defer c.whileSerial()()
+	c.serial.begin()
+	defer c.serial.end()
 	if _, err := c.call(c.ctx, method, e.params); err != nil {
 		c.log.Warn("a notification failed", "method", e.method, "why", err)
 	}
@@ -236,19 +238,4 @@ func (c *Conn) serveCancel(params []byte) error {
 	}
 	c.cancelRequest(key)
 	return nil
-}
-
-// whileSerial lets the connection notice a hang-up although the read loop is
-// busy. The returned function ends that.
-func (c *Conn) whileSerial() (done func()) {
-	if c.raw == nil {
-		return func() {}
-	}
-	stopped := make(chan func(), 1)
-	timer := time.AfterFunc(hangupAfter, func() { stopped <- c.watchHangup() })
-	return func() {
-		if !timer.Stop() {
-			(<-stopped)()
-		}
-	}
 }

@@ -37,7 +37,11 @@ func Path(getenv func(string) string) (string, error) {
 	if runtime := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) {
 		dir = filepath.Join(runtime, "mapd")
 	}
-	path = filepath.Join(dir, build+".sock")
+	// A daemon has another working directory than its client.
+	path, err = filepath.Abs(filepath.Join(dir, build+".sock"))
+	if err != nil {
+		return "", fmt.Errorf("TMPDIR=%q: %w", temp, err)
+	}
 	return path, checkLength(path, "set MAPD_SOCKET to a shorter path, or XDG_RUNTIME_DIR to a shorter directory")
 }
 

@@ -53,6 +53,9 @@ func TestPath(t *testing.T) {
 	if got, _ := Path(env{"MAPD_SOCKET": "y"}.get); got != filepath.Join(here, "y") {
 		t.Errorf("relative MAPD_SOCKET: %q", got)
 	}
+	if got, _ := Path(env{"TMPDIR": "t"}.get); got != filepath.Join(here, "t", "mapd-"+uid, build+".sock") {
+		t.Errorf("relative TMPDIR: %q", got)
+	}
 }
 
 // TestPathLength meets the limit of the kernel exactly, and steps past it.
