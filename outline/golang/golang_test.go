@@ -117,3 +117,18 @@ func TestContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestBoundaries lists where a file may be cut.
+func TestBoundaries(t *testing.T) {
+	src := "package p\n\nfunc f() {\nvar x int\nfunc() {}()\n}\n// doc\nvar f =\nfunc() {}\nvar (\nvar y int\n)\nvar s = `\nfunc no() {}\n`\nvar t = \"{\"; /* {\nfunc no() {}\n*/\ntype T struct{}\n\n\nfunc g()\nconst c = '{'\nfunc h() {}\n"
+	var got []string
+	b := boundaries{src: []byte(src)}
+	for at := b.next(0); at < len(src); at = b.next(at + 1) {
+		line, _, _ := strings.Cut(src[at:], "\n")
+		got = append(got, line)
+	}
+	want := []string{"func f() {", "var f =", "var (", "var s = `", "var t = \"{\"; /* {", "type T struct{}", "func g()", "const c = '{'", "func h() {}"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
