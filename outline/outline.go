@@ -110,7 +110,7 @@ func (x *Extractor) list(ctx context.Context, lang Language, text *hashline.Text
 		return list, ctx.Err()
 	}
 	why := reason(err)
-	if why == symbol.Crashed {
+	if why == symbol.Crashed && !errors.Is(err, sandbox.ErrClosed) {
 		x.log.Error("outline: extractor failed", "language", lang, "bytes", text.Size(), "err", err)
 	}
 	scan := func(ctx context.Context, text *hashline.Text) (symbol.List, error) {
