@@ -34,6 +34,14 @@ type segment struct{ oldStart, oldEnd, newStart, newEnd int }
 
 // align compares the lines of two texts.
 func align(t *interned) alignment {
+	a := newAligner(t)
+	if core := a.core(); !a.shortest(core, quickEdits) {
+		a.split(core, maxDepth)
+	}
+	return a.alignment
+}
+
+func newAligner(t *interned) *aligner {
 	a := &aligner{
 		text:  t,
 		steps: stepsAtLeast + stepsPerLine*(len(t.old)+len(t.new)),
@@ -45,11 +53,50 @@ func align(t *interned) alignment {
 	for i := range a.match {
 		a.match[i] = unmatched
 	}
-	whole := segment{0, len(t.old), 0, len(t.new)}
-	if !a.shortest(whole, quickEdits) {
-		a.split(whole, maxDepth)
+	return a
+}
+
+// core matches the lines at both ends of the texts that are the same and that
+// the change between them cannot reach, and returns what is left. A script that
+// pairs a line from beyond n lines that are unique in both texts, and equal in
+// place, with one on this side leaves all n unmatched: it has 2n edits more than
+// the shortest. So beyond enough such lines no script that counts differs.
+func (a *aligner) core() segment {
+	old, new := a.text.old, a.text.new
+	most := min(len(old), len(new))
+	head := 0
+	for head < most && old[head] == new[head] {
+		head++
 	}
-	return a.alignment
+	tail := 0
+	for tail < most-head && old[len(old)-1-tail] == new[len(new)-1-tail] {
+		tail++
+	}
+	if head == len(old) && head == len(new) {
+		a.matchRun(0, 0, head)
+		return segment{head, head, head, head}
+	}
+	const enough = slack/2 + 1
+	for n := 0; head > 0 && n < enough; head-- {
+		if a.text.unique(old[head-1]) {
+			n++
+		}
+	}
+	for n := 0; tail > 0 && n < enough; tail-- {
+		if a.text.unique(old[len(old)-tail]) {
+			n++
+		}
+	}
+	a.matchRun(0, 0, head)
+	a.matchRun(len(old)-tail, len(new)-tail, tail)
+	return segment{head, len(old) - tail, head, len(new) - tail}
+}
+
+// matchRun matches n lines from line i of the old text and line j of the new.
+func (a *aligner) matchRun(i, j, n int) {
+	for k := range n {
+		a.match[i+k] = j + k
+	}
 }
 
 // split divides a segment at the lines that are unique on both sides of it and
@@ -131,8 +178,16 @@ func (a *aligner) shortest(s segment, limit int) bool {
 // shared returns the lines from start to end that are counted on both sides,
 // and their indexes.
 func (a *aligner) shared(ids []int32, start, end int) (kept []int32, at []int) {
+	isShared := func(id int32) bool { return a.count[id].old > 0 && a.count[id].new > 0 }
+	n := 0
+	for _, id := range ids[start:end] {
+		if isShared(id) {
+			n++
+		}
+	}
+	kept, at = make([]int32, 0, n), make([]int, 0, n)
 	for i := start; i < end; i++ {
-		if c := a.count[ids[i]]; c.old > 0 && c.new > 0 {
+		if isShared(ids[i]) {
 			kept = append(kept, ids[i])
 			at = append(at, i)
 		}

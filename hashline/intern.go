@@ -26,7 +26,7 @@ func intern(old *Text, oldRun Range, new *Text, newRun Range) *interned {
 	for size < 2*(oldRun.Len()+newRun.Len()) {
 		size *= 2
 	}
-	n := numbering{table: make([]slot, size), mask: uint64(size - 1)}
+	n := numbering{table: make([]slot, size), mask: uint64(size - 1), lines: make([][]byte, 0, oldRun.Len())}
 	t := &interned{old: n.number(old, oldRun), new: n.number(new, newRun)}
 	t.in = make([]occurrences, len(n.lines))
 	for _, id := range t.old {
