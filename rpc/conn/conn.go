@@ -179,7 +179,7 @@ func rawSocket(rwc io.ReadWriteCloser) syscall.RawConn {
 // Notify queues a notification. It never waits for the peer; an error says that
 // the connection is over.
 func (c *Conn) Notify(method string, params []byte) error {
-	return c.out.put(c.notification(nil, Notification{Method: method, Params: params}))
+	return c.out.put(c.notification(Notification{Method: method, Params: params}))
 }
 
 // Close ends the connection at once and waits until nothing of it is left: the

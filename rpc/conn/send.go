@@ -94,7 +94,7 @@ func (c *Conn) send(o outcome) {
 	entries := []entry{c.frame(withdraw, body...)}
 	for i := range replies {
 		for _, n := range replies[i].reply.After {
-			entries = append(entries, c.notification(nil, n))
+			entries = append(entries, c.notification(n))
 		}
 	}
 	if c.out.put(entries...) != nil {
@@ -198,10 +198,10 @@ func (c *Conn) sendError(rawID []byte, err *wire.Error) {
 	_ = c.out.put(c.frame(nil, o.encode()...))
 }
 
-func (c *Conn) notification(withdraw func(), n Notification) entry {
+func (c *Conn) notification(n Notification) entry {
 	var params jsonrpc2.RawMessage
 	if n.Params != nil {
 		params = n.Params
 	}
-	return c.frame(withdraw, jsonrpc2.AppendNotification(nil, n.Method, params))
+	return c.frame(nil, jsonrpc2.AppendNotification(nil, n.Method, params))
 }

@@ -124,12 +124,14 @@ func TestErrorsOfHandlers(t *testing.T) {
 		"unknown": fail(&wire.Error{Code: "made_up", Message: "m"}),
 		"field":   fail(wire.Errorf(wire.IO, "x").With("f", func() {})),
 		"panic":   {Serve: func(context.Context, []byte) (Reply, error) { panic("boom") }},
-		"nil map": {Serve: func(context.Context, []byte) (Reply, error) { var m map[int]int; m[1] = 1; return Reply{}, nil }},
-		"serial":  serial(Method{Serve: func(context.Context, []byte) (Reply, error) { panic("boom") }}),
-		"hook":    {Serve: func(context.Context, []byte) (Reply, error) { return Reply{Queued: func() { panic("boom") }}, nil }},
-		"note":    notification(func([]byte) error { return errors.New("failed") }),
-		"bang":    notification(func([]byte) error { panic("boom") }),
-		"echo":    echo,
+		"index": {Serve: func(_ context.Context, params []byte) (Reply, error) {
+			return Reply{Result: params[len(params):][1:]}, nil
+		}},
+		"serial": serial(Method{Serve: func(context.Context, []byte) (Reply, error) { panic("boom") }}),
+		"hook":   {Serve: func(context.Context, []byte) (Reply, error) { return Reply{Queued: func() { panic("boom") }}, nil }},
+		"note":   notification(func([]byte) error { return errors.New("failed") }),
+		"bang":   notification(func([]byte) error { panic("boom") }),
+		"echo":   echo,
 	}
 	p := start(t, nil, func(o *Options) {
 		o.Lookup = func(name string) (Method, *wire.Error) {
@@ -147,7 +149,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 	})
 	for name, code := range map[string]int{
 		"plain": -32603, "wire": -32803, "mapped": -32803, "unknown": -32603, "field": -32603,
-		"panic": -32603, "nil map": -32603, "serial": -32603, "lookup": -32603, "hook": 0,
+		"panic": -32603, "index": -32603, "serial": -32603, "lookup": -32603, "hook": 0,
 	} {
 		p.call(1, name, "{}")
 		p.expect("1", code)
