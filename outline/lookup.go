@@ -81,7 +81,8 @@ func quoted(path string) string { return strconv.Quote(shorten(path, 200)) }
 // second, and so is f#2, counted from 1 in line order; but where the symbol has
 // an element named [2], as arrays of data have, f[2] is that. An only one has
 // no number. f[2-5] is a record of the lines of the elements or overloads from
-// the one to the other.
+// the one to the other. A path may also say the kind, "class A", have brackets
+// at its end, "f()", or a receiver, "(*T).f".
 //
 // The path is tried in this order, and the first step that finds something
 // decides; if it finds several symbols the error is an *AmbiguousError:
@@ -166,25 +167,43 @@ func (o *Outline) ambiguous(path string, f *finder) error {
 	return e
 }
 
-// spellings returns path, and what it may mean without the mark of a root or a
-// heading before it.
+// kindWords are words that people put before a name to say what it is.
+var kindWords = []string{"func", "function", "fn", "def", "class", "struct", "interface", "type", "method", "const", "var", "enum", "trait", "module", "namespace", "heading", "table"}
+
+// spellings returns path, and what it may mean besides: without the mark of a
+// root or a heading, without the kind before it or the brackets after it, with a
+// receiver as Go writes it.
 func spellings(path string) []string {
 	list := []string{path}
 	add := func(p string) {
-		if p = strings.TrimSpace(p); p != "" && p != path {
+		if p = strings.TrimSpace(p); p != "" && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
-	if p, ok := strings.CutPrefix(path, "$"); ok {
-		add(strings.TrimPrefix(p, "."))
-	}
 	switch {
+	case strings.HasPrefix(path, "$"):
+		add(strings.TrimPrefix(path[1:], "."))
 	case strings.HasPrefix(path, "#"):
 		add(strings.TrimLeft(path, "# "))
 	case strings.HasPrefix(path, "."), strings.HasPrefix(path, "/"):
 		add(path[1:])
 	case strings.HasPrefix(path, "::"):
 		add(path[2:])
+	case strings.HasPrefix(path, "("):
+		if recv, rest, ok := strings.Cut(path[1:], ")"); ok {
+			add(strings.TrimLeft(recv, "*& ") + rest)
+		}
+	}
+	for _, p := range slices.Clone(list) {
+		word, rest, ok := strings.Cut(p, " ")
+		if ok && slices.Contains(kindWords, word) {
+			add(rest)
+		}
+	}
+	for _, p := range slices.Clone(list) {
+		if i := strings.IndexByte(p, '('); i > 0 && strings.HasSuffix(p, ")") {
+			add(p[:i])
+		}
 	}
 	return list
 }
