@@ -17,6 +17,7 @@ type extraction struct {
 	list    symbol.List
 	exports []string // names that the file lists as exported
 	depth   int      // of visit
+	near    int      // index of the line that line returned last
 	wrapped int      // start of the statement around the next definition; -1 = none
 }
 
@@ -343,9 +344,21 @@ func (x *extraction) ownStart(i, start int, lead []span) (int, []span) {
 	return start, lead
 }
 
-// line returns the 1-based line of a byte.
+// line returns the 1-based line of a byte. Most calls ask for a line near that
+// of the call before.
 func (x *extraction) line(at int) int {
-	return sort.Search(len(x.lines), func(i int) bool { return x.lines[i] > at })
+	if k := x.near; k < len(x.lines) && x.lines[k] <= at {
+		for range 4 {
+			if k+1 == len(x.lines) || x.lines[k+1] > at {
+				x.near = k
+				return k + 1
+			}
+			k++
+		}
+	}
+	n := sort.Search(len(x.lines), func(i int) bool { return x.lines[i] > at })
+	x.near = n - 1
+	return n
 }
 
 // endLine returns the line of the last byte that is not white space.

@@ -168,7 +168,9 @@ func commentText(line []byte) string {
 	s := collapse(line)
 	s = strings.TrimPrefix(s, "<!--")
 	s = strings.TrimPrefix(s, "=begin")
-	s = docTag.ReplaceAllString(s, "")
+	if strings.IndexByte(s, '<') >= 0 {
+		s = docTag.ReplaceAllString(s, "")
+	}
 	s = strings.TrimLeft(s, "/*!#-;({%|[=<> ")
 	for _, tail := range []string{"*/", "*)", "-}", "-->", "]]"} {
 		s = strings.TrimSuffix(strings.TrimSpace(s), tail)

@@ -7,6 +7,8 @@
 
 #include "walk.h"
 
+#include "arena.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -49,24 +51,14 @@ extern void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t),
 	void *(*)(void *, size_t), void (*)(void *)) WEAK;
 
 #define TYPE_ERROR 0xffff
-#define EXIT_NO_MEMORY 86 // sandbox knows this exit status
 
-// The process has nothing to lose: the status tells the daemon what happened,
-// which an abort inside the library would not.
-static void *must(void *p, size_t size) {
-	if (p == NULL && size > 0) _exit(EXIT_NO_MEMORY);
-	return p;
-}
-static void *must_malloc(size_t n) { return must(malloc(n), n); }
-static void *must_calloc(size_t n, size_t size) { return must(calloc(n, size), n * size); }
-static void *must_realloc(void *p, size_t n) { return must(realloc(p, n), n); }
-
-void mapd_init(void) { ts_set_allocator(must_malloc, must_calloc, must_realloc, free); }
+void mapd_init(void) { ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free); }
 
 // Go's runtime ignores SIGXCPU unless somebody listens.
 void mapd_die_on_cpu_limit(void) { signal(SIGXCPU, SIG_DFL); }
 
 void mapd_trim(void) {
+	arena_trim();
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
@@ -115,10 +107,16 @@ typedef struct {
 	uint32_t kept, funcs; // frames on the stack; functions since the last class
 } walk;
 
+static void *grow(void *p, size_t size) {
+	p = realloc(p, size);
+	if (!p) _exit(EXIT_NO_MEMORY);
+	return p;
+}
+
 static void record(walk *w, TSNode node, uint16_t type, uint16_t field, uint32_t start, uint32_t end) {
 	if (w->count == w->cap) {
 		w->cap = w->cap ? 2 * w->cap : 1024;
-		w->records = must_realloc(w->records, (size_t)w->cap * sizeof *w->records);
+		w->records = grow(w->records, (size_t)w->cap * sizeof *w->records);
 	}
 	mapd_record *r = &w->records[w->count++];
 	r->start = start;
@@ -159,7 +157,7 @@ static bool enter(walk *w, TSTreeCursor *cursor) {
 	if (!(action & ACT_VISIT)) return false;
 	if (w->depth == w->stack_cap) {
 		w->stack_cap = w->stack_cap ? 2 * w->stack_cap : 256;
-		w->stack = must_realloc(w->stack, (size_t)w->stack_cap * sizeof *w->stack);
+		w->stack = grow(w->stack, (size_t)w->stack_cap * sizeof *w->stack);
 	}
 	frame *f = &w->stack[w->depth++];
 	f->action = action;
@@ -199,20 +197,7 @@ static void walk_tree(walk *w, TSNode root) {
 	ts_tree_cursor_delete(&cursor);
 }
 
-void mapd_parse(const mapd_table *table, const char *src, uint32_t len, mapd_result *result) {
-	memset(result, 0, sizeof *result);
-	void *parser = ts_parser_new();
-	if (!ts_parser_set_language(parser, table->language)) {
-		result->status = 1;
-		ts_parser_delete(parser);
-		return;
-	}
-	void *tree = ts_parser_parse_string(parser, NULL, src, len);
-	ts_parser_delete(parser);
-	if (tree == NULL) {
-		result->status = 2;
-		return;
-	}
+static void walk_all(const mapd_table *table, const char *src, uint32_t len, const void *tree, mapd_result *result) {
 	walk w = {0};
 	w.table = table;
 	w.trig.table = table;
@@ -221,10 +206,24 @@ void mapd_parse(const mapd_table *table, const char *src, uint32_t len, mapd_res
 	TSNode root = ts_tree_root_node(tree);
 	result->has_error = ts_node_has_error(root);
 	walk_tree(&w, root);
-	ts_tree_delete(tree);
 	free(w.stack);
 	result->records = w.records;
 	result->count = w.count;
+}
+
+void mapd_parse(const mapd_table *table, const char *src, uint32_t len, mapd_result *result) {
+	memset(result, 0, sizeof *result);
+	arena_begin();
+	void *parser = ts_parser_new();
+	if (!ts_parser_set_language(parser, table->language)) {
+		result->status = 1;
+	} else {
+		void *tree = ts_parser_parse_string(parser, NULL, src, len);
+		if (tree == NULL) result->status = 2;
+		else walk_all(table, src, len, tree, result);
+	}
+	ts_parser_delete(parser); // some scanners have memory of their own
+	arena_end();              // the tree
 }
 
 // mapd_bare_parse returns the seconds of a parse alone, for benchmarks.
