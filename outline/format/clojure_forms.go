@@ -234,9 +234,9 @@ func (r *reader) describe(f *form) {
 		if s.Kind == symbol.Variable && len(f.signature) > 0 {
 			s.Kind = symbol.Function
 		}
-		s.Signature = "(" + f.head + " " + strings.TrimPrefix(s.Name, f.head+" ") + string(f.signature) + ")"
+		s.Signature = "(" + f.head + " " + preview([]byte(strings.TrimPrefix(s.Name, f.head+" ")), MaxName) + string(f.signature) + ")"
 	case roleMethod:
-		s.Signature = "(" + cutName(f.head) + string(f.signature) + ")"
+		s.Signature = "(" + preview([]byte(f.head), MaxName) + string(f.signature) + ")"
 	}
 }
 

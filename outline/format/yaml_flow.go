@@ -128,6 +128,12 @@ func (y *yaml) pushFlow(c byte, n int) {
 			top.some = true
 			top.n++
 		}
+		if text := top.token.text; text != nil && !top.entry && bytes.IndexByte([]byte("!&"), text[0]) < 0 {
+			y.bad = true // {a {b}}: nothing separates them
+			y.flowLeaf(top, n)
+		} else if !top.entry {
+			top.token = flowToken{} // a tag or an anchor of the collection
+		}
 		if top.kind == '[' {
 			box.own = true
 			y.flowElement(top, c, n)
@@ -191,11 +197,18 @@ func (y *yaml) endFlowEntry(n int) {
 			describe(s, typ, text)
 		}
 		y.d.tree.end(max(n, y.d.tree.current().Start))
-	case top.kind == '{' && text != nil:
-		line := top.token.line
-		y.d.tree.leaf(symbol.Symbol{Name: y.flowName(text), Kind: symbol.Key, Start: line, End: max(n, line), NameLine: line, Signature: "null"})
+	default:
+		y.flowLeaf(top, n)
 	}
 	top.some, top.entry, top.token = false, false, flowToken{}
+}
+
+// flowLeaf makes a key without a value of the token just read.
+func (y *yaml) flowLeaf(top *flowBox, n int) {
+	if t := top.token; top.kind == '{' && t.text != nil {
+		y.d.tree.leaf(symbol.Symbol{Name: y.flowName(t.text), Kind: symbol.Key, Start: t.line, End: max(n, t.line), NameLine: t.line, Signature: "null"})
+	}
+	top.token = flowToken{}
 }
 
 // popFlow closes the innermost collection and reports whether it was the

@@ -1,0 +1,109 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mapd/outline"
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// fuzzParams are right and nearly right params of every method that takes any.
+var fuzzParams = map[string][]string{
+	"initialize": {
+		`{"rootUri":"file:///","clientInfo":{"name":"x"},"initializationOptions":{"session":"s","anchors":{"width":3},"delivery":"separate","stale":"push","umask":18}}`,
+		`{"workspaceFolders":[{"uri":"file:///%2e%2e/x","name":"x"},{"uri":"file://localhost/"}],"capabilities":{"general":{"positionEncodings":["utf-8"]}}}`,
+		`{"rootUri":null}`,
+	},
+	wire.MethodRead: {
+		`{"path":"a.go"}`, `{"path":"a.txt","offset":2,"limit":1,"anchors":false,"map":"always"}`, `{"path":"a.txt","ranges":[{"start":1,"end":1},{"start":3,"end":9}]}`,
+		`{"path":"a.go","symbol":"f","map":"only","mapMaxBytes":10}`, `{"path":"a.txt","cursor":"x"}`, `{"uri":"file:///a","maxLines":1,"maxBytes":1}`,
+		`{"path":".","images":true,"toolCallId":"t","delivery":"separate"}`, `{"path":"a\u0000b"}`, `{"path":"../../etc/passwd"}`,
+	},
+	wire.MethodReadMany: {`{"reads":[{"path":"a.go"},{"path":"a.txt","limit":1}]}`, `{"reads":[]}`},
+	wire.MethodMap:      {`{"path":"a.go","detail":"full","format":"both","maxBytes":100}`, `{"path":"a.txt","since":"0123456789abcdef.1"}`},
+	wire.MethodCheck:    {`{"path":"a.txt","anchors":["1#ZZZZ","2#VRTX:beta"],"snapshot":"0123456789abcdef.1"}`},
+	wire.MethodEdit: {
+		`{"path":"a.txt","edits":[{"op":"replace","pos":"1#ZZZZ","end":"2#ZZZZ","lines":["x"]}],"dryRun":true}`,
+		`{"path":"new/b.txt","create":true,"edits":[{"op":"append","lines":["x"]}],"requestId":"r"}`, `{"path":"a.txt","edits":[{"op":"prepend","lines":["a\nb"]}],"onStale":"reject"}`,
+	},
+	wire.MethodEditMany: {`{"files":[{"path":"a.txt","edits":[{"op":"delete","pos":"1#ZZZZ"}]},{"path":"a.go","edits":[]}]}`},
+	wire.MethodRecover: {
+		`{"turn":{"toolCalls":[{"id":"1","name":"read","arguments":{"path":"a.txt"}}],"toolResults":[{"toolCallId":"1","content":"Skipped due to queued user message."}]},"reissue":true}`,
+	},
+	wire.MethodLedger: {`{"path":"a.txt"}`, `{}`}, wire.MethodForget: {`{"path":"a.txt"}`}, wire.MethodStatus: {`{}`, `null`},
+	"textDocument/documentSymbol":         {`{"textDocument":{"uri":"file:///a.go"}}`},
+	"workspace/didChangeWorkspaceFolders": {`{"event":{"added":[{"uri":"file:///tmp"}],"removed":[{"uri":"file:///x"}]}}`},
+}
+
+// unfuzzed are the methods that take no params, or end what they are sent to.
+var unfuzzed = map[string]bool{"initialized": true, "shutdown": true, "exit": true, "$/setTrace": true, wire.MethodStop: true}
+
+// FuzzParams gives any params to any method: the answer is JSON, or an error
+// that the protocol knows, and never a defect of the daemon.
+func FuzzParams(f *testing.F) {
+	for name := range methods {
+		if fuzzParams[name] == nil && !unfuzzed[name] {
+			f.Errorf("no params to begin with for %s", name)
+		}
+		for _, params := range append(fuzzParams[name], ``, `[]`, `{"path":1}`, `{"x":{}}`) {
+			f.Add(name, []byte(params))
+		}
+	}
+	p, roamer := fuzzPeer(f), fuzzPeer(f)
+	f.Fuzz(func(t *testing.T, name string, params []byte) {
+		m, known := methods[name]
+		if !known || unfuzzed[name] || !json.Valid(params) && len(params) > 0 {
+			return
+		}
+		target := p
+		switch {
+		case m.early:
+			target = &peer{server: p.server}
+		case m.notification: // it changes folders, in which no edit may follow
+			target = roamer
+		}
+		reply, err := m.serve(t.Context(), target, params)
+		switch {
+		case err != nil:
+			if wired := toWire(err); wired.Code == wire.Internal || wired.Code.Number() == 0 {
+				t.Errorf("%s %s: %s: %v", name, params, wired.Code, err)
+			}
+		case !m.notification && !json.Valid(reply.Result):
+			t.Errorf("%s %s: no JSON: %.200q", name, params, reply.Result)
+		default:
+			for _, hook := range []func(){reply.Queued, reply.Withdraw} {
+				if hook != nil {
+					hook()
+				}
+			}
+		}
+	})
+}
+
+// fuzzPeer returns a connection with a session in a folder of its own.
+func fuzzPeer(f *testing.F) *peer {
+	f.Helper()
+	dir, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for name, text := range map[string]string{"a.go": "package p\n\nfunc f() {}\n", "a.txt": "alpha\nbeta\ngamma\n", "image.png": "\x89PNG\r\n\x1a\n\x00"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+	limits := DefaultLimits()
+	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outline.New(outline.Options{Limits: limits.Outline})})
+	f.Cleanup(func() { _ = cache.Close() })
+	s := NewServer(Options{Limits: limits, Cache: cache, Version: "test", Build: "test"})
+	p := &peer{server: s}
+	if _, err := initialize(f.Context(), p, fmt.Appendf(nil, `{"rootUri":%q}`, fileURI(dir))); err != nil {
+		f.Fatal(err)
+	}
+	return p
+}
