@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -251,5 +252,39 @@ func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		i++
 		l.Record(Delivery{Path: fmt.Sprint("f", i%50), Snapshot: fmt.Sprint(i % 100), Lines: []hashline.Range{rng(i%1000+1, i%1000+50)}})
+	}
+}
+
+// TestLedgersAreShared is for the race detector: sessions that deliver, withdraw,
+// forget and look at the same time under one bound.
+func TestLedgersAreShared(t *testing.T) {
+	set := NewLedgers(20_000)
+	lineage := NewLineage()
+	var wg sync.WaitGroup
+	for range 4 {
+		l := set.New()
+		for i := range 2 {
+			wg.Go(func() {
+				for k := range 200 {
+					path := fmt.Sprint("f", k%7)
+					r := l.Record(Delivery{Path: path, Snapshot: fmt.Sprint(k % 5), Lines: []hashline.Range{rng(k+1, k+9)}})
+					switch (k + i) % 4 {
+					case 0:
+						r.Withdraw()
+					case 1:
+						l.Forget(path)
+					case 2:
+						l.Tell(path, "9")
+					}
+					l.Files()
+					lineage.Add(path, "1", "2", hashline.Identity(3))
+					lineage.Map(path, "1", "2", nil)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if bytes, _ := set.Bytes(); bytes < 0 || bytes > 20_000+1000 {
+		t.Errorf("%d bytes", bytes)
 	}
 }
