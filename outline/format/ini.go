@@ -51,7 +51,7 @@ func (s *keyLines) ini(n int, line []byte) {
 			s.d.broken(symbol.Pattern)
 			return
 		}
-		s.key(n, string(key[:min(len(key), 2*MaxName)]), preview(value[:min(len(value), 4*MaxPreview)], MaxPreview), nil)
+		s.key(n, string(key[:min(len(key), 2*MaxName)]), value, nil)
 		s.indent = indent
 		s.more = continued(line)
 	}
@@ -65,9 +65,14 @@ func (s *keyLines) section(n int, ink []byte) {
 	s.inSection, s.last = true, n
 }
 
-func (s *keyLines) key(n int, name, signature string, modifiers []string) {
+// key begins a key; value is shown in its signature.
+func (s *keyLines) key(n int, name string, value []byte, modifiers []string) {
 	s.endKey()
-	s.d.tree.begin(symbol.Symbol{Name: name, Kind: symbol.Key, Start: n, NameLine: n, Signature: signature, Modifiers: modifiers})
+	sym := symbol.Symbol{Name: name, Kind: symbol.Key, Start: n, NameLine: n, Modifiers: modifiers}
+	if !s.d.tree.full() {
+		sym.Signature = preview(value[:min(len(value), 4*MaxPreview)], MaxPreview)
+	}
+	s.d.tree.begin(sym)
 	s.inKey, s.last = true, n
 }
 
@@ -113,7 +118,7 @@ func (s *keyLines) env(n int) int {
 		s.d.broken(symbol.Pattern)
 		return n
 	}
-	s.key(n, string(key[:min(len(key), 2*MaxName)]), "", modifiers)
+	s.key(n, string(key[:min(len(key), 2*MaxName)]), nil, modifiers)
 	s.last = s.envEnd(n, bytes.TrimSpace(value))
 	s.endKey()
 	return s.last
@@ -165,8 +170,12 @@ func scanProperties(d *doc) {
 		case len(ink) == 0 || ink[0] == '#' || ink[0] == '!':
 			continue
 		default:
+			if s.endKey(); s.d.tree.full() {
+				s.key(n, "", nil, nil)
+				break
+			}
 			key, value := splitProperty(ink)
-			s.key(n, key, preview(value[:min(len(value), 4*MaxPreview)], MaxPreview), nil)
+			s.key(n, key, value, nil)
 		}
 		s.more = continued(line)
 	}
