@@ -52,10 +52,10 @@ type Symbol struct {
 	Kind      Kind     `json:"kind"`
 	Start     int      `json:"start"`               // the definition's own first line
 	End       int      `json:"end"`                 // its last line
-	NameLine  int      `json:"nameLine,omitzero"`  // where the name stands; 0 if not known
-	Signature string   `json:"signature,omitzero"` // as written, on one line, never inferred
+	NameLine  int      `json:"nameLine,omitzero"`   // where the name stands; 0 if not known
+	Signature string   `json:"signature,omitzero"`  // as written, on one line, never inferred
 	Modifiers []string `json:"modifiers,omitempty"` // as written, in order: "export", "async", "static"
-	Docstring string   `json:"docstring,omitzero"` // first line of the documentation
+	Docstring string   `json:"docstring,omitzero"`  // first line of the documentation
 	Exported  bool     `json:"exported,omitzero"`
 	Children  []Symbol `json:"children,omitempty"`
 
