@@ -149,6 +149,9 @@ func (g *generation) grow(rel string, parent scannedDir, changes map[string]*Fil
 	case tree.watch != nil:
 		return rescan
 	}
+	if g.watchInputs() {
+		return rescan
+	}
 	g.tree.merge(tree)
 	for path, s := range tree.files {
 		g.update(path, s, changes)

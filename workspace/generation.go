@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"mapd/hashline"
@@ -25,6 +24,7 @@ type generation struct {
 	inputs map[string]bool // of rules, outside of the tree
 	linked map[uint64]bool // inodes with several names that a batch touched
 	why    string          // why it is degraded
+	stale  bool            // rules changed during the scan: scan again
 }
 
 // restart says why a generation ends.
@@ -66,7 +66,7 @@ func (w *Workspace) begin(trust bool) *generation {
 		}
 	}
 	waiters := w.allWaiters(false)
-	g.rules = ignore.Load(w.root, w.env)
+	g.loadRules()
 	tree, err := w.cache.scan(w.ctx, w.root, g.rules.Root(), nil, "", w.cache.limits.IndexFiles, add)
 	switch {
 	case w.ctx.Err() != nil:
@@ -81,26 +81,48 @@ func (w *Workspace) begin(trust bool) *generation {
 		g.why = "the workspace has more files than are indexed"
 	}
 	g.tree = tree
-	g.watchInputs()
+	// The scan may have met repositories.
+	if g.stale = g.watchInputs(); g.stale {
+		return g
+	}
 	g.replaceAll(trust)
 	finishWaiters(waiters)
 	return g
 }
 
-// watchInputs watches the directories of git's own files. A change of the
-// user's configuration is seen at the next scan.
-func (g *generation) watchInputs() {
+// loadRules reads the rules such that whatever changes in them from now on is
+// an event: what they are read from is watched first, which only a first
+// reading tells.
+func (g *generation) loadRules() {
+	if g.stream != nil {
+		_ = g.stream.Add(g.w.root) // if it fails, the scan says so
+	}
+	g.rules = ignore.Load(g.w.root, g.w.env)
+	own := []string{joinPath(g.w.root, ".gitignore"), joinPath(g.w.root, ".ignore")}
+	if g.watchInputs() || g.rules.Stale(own...) {
+		g.rules = ignore.Load(g.w.root, g.w.env)
+	}
+}
+
+// watchInputs watches the files outside of the tree that the rules were read
+// from, as far as they are not yet. It reports whether one of these says
+// something else by now. The user's home directory is not watched, where too
+// much happens; what changes there is seen at the next scan.
+func (g *generation) watchInputs() (stale bool) {
+	w := g.w
+	var added []string
 	for _, path := range g.rules.Inputs() {
-		base := filepath.Base(path)
-		if base == ".gitignore" || base == ".ignore" {
-			continue
+		base, dir := filepath.Base(path), filepath.Dir(path)
+		if g.inputs[path] || within(w.root, path) && (base == ".gitignore" || base == ".ignore") {
+			continue // the latter have events of the tree
 		}
 		g.inputs[path] = true
-		dir := filepath.Dir(path)
-		if _, inTree := g.tree.dirs[dir]; !inTree && strings.Contains(dir, "/.git") && g.stream != nil {
-			_ = g.stream.Add(dir) // missing directories have nothing to say
+		added = append(added, path)
+		if g.stream != nil && dir != w.env.Home && dir != "/" {
+			_ = g.stream.Add(dir) // a directory that is missing has nothing to say
 		}
 	}
+	return g.rules.Stale(added...)
 }
 
 // end closes the watches and waits for their goroutines.
@@ -114,6 +136,9 @@ func (g *generation) end() {
 // follow applies what happens until the tree must be scanned again. It reports
 // whether that scan may trust stamps.
 func (g *generation) follow() (trust bool) {
+	if g.stale {
+		return true
+	}
 	var ready <-chan struct{}
 	if g.events != nil {
 		ready = g.events.Ready()

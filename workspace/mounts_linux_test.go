@@ -188,3 +188,45 @@ func writeAsOther(t *testing.T, dir string) {
 	}
 	noTemps(t, dir)
 }
+
+// On an overlay a file of the lower layer becomes another inode when it is
+// first written; that is no change of another program.
+func TestWriteOverlay(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	c, _, dir := openFolder(t, Options{})
+	for _, separate := range []bool{false, true} {
+		base := filepath.Join(dir, map[bool]string{false: "same", true: "separate"}[separate])
+		layer := func(name string) string { return filepath.Join(base, name) }
+		write(t, layer("lower/sub/f"), "old\n")
+		write(t, layer("upper/x/keep"), "")
+		if separate {
+			mount(t, "tmpfs", layer("upper"), "tmpfs", 0, "size=1m")
+		} else if err := os.RemoveAll(layer("upper/x")); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []string{layer("upper/up"), layer("upper/work"), layer("merged")} {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mount(t, "overlay", layer("merged"), "overlay", 0, "lowerdir="+layer("lower")+",upperdir="+layer("upper/up")+",workdir="+layer("upper/work"))
+		f, err := c.Folders(layer("merged"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if res, err := c.Write(t.Context(), f, "sub/f", WriteOptions{}, add("+")); err != nil || !res.Changed {
+				t.Fatalf("separate %v: %+v, %v", separate, res, err)
+			}
+		}
+		if got := contentOf(t, layer("merged/sub/f")); got != "old\n+++" || contentOf(t, layer("lower/sub/f")) != "old\n" {
+			t.Errorf("separate %v: the file holds %q", separate, got)
+		}
+		if _, err := c.Write(t.Context(), f, "new/f", WriteOptions{Create: true}, become("x")); err != nil {
+			t.Error(err)
+		}
+		noTemps(t, layer("merged"))
+	}
+}

@@ -147,7 +147,7 @@ func TestWorkspace(t *testing.T) {
 
 // The master oracle: after any operations the index equals a fresh one.
 func TestMasterOracle(t *testing.T) {
-	rounds := 25
+	rounds := 10
 	if strings.Contains(os.Getenv("MAPD_SUITE"), "oracle") {
 		rounds = 600
 	}
