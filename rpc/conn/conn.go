@@ -28,7 +28,7 @@ var (
 // Reply is the success of a call. Beside an error only its Queued and Withdraw
 // count: they are about the frame of the error.
 type Reply struct {
-	// Result is encoded JSON, which must not change any more; nil stands for null.
+	// Result is encoded JSON, which must not change any more; empty stands for null.
 	Result []byte
 	// Queued is called just before the frame is queued: what must be on record
 	// when the peer reads the reply is recorded here. May be nil.

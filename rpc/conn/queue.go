@@ -23,10 +23,15 @@ type entry struct {
 	withdraw func() // called if the frame does not leave completely; may be nil
 }
 
+// newEntry makes an entry of bufs, of which it drops empty ones: some writers
+// wait for a reader even for nothing.
 func newEntry(withdraw func(), bufs ...[]byte) entry {
-	e := entry{bufs: bufs, size: entryCost, withdraw: withdraw}
+	e := entry{bufs: make([][]byte, 0, len(bufs)), size: entryCost, withdraw: withdraw}
 	for _, b := range bufs {
-		e.size += int64(len(b))
+		if len(b) > 0 {
+			e.bufs = append(e.bufs, b)
+			e.size += int64(len(b))
+		}
 	}
 	return e
 }

@@ -136,7 +136,7 @@ func (o *outcome) encode() [][]byte {
 		return [][]byte{encodeError(append(head, `,"error":`...), o.err)}
 	}
 	head = append(head, replyMid...)
-	if o.reply.Result == nil {
+	if len(o.reply.Result) == 0 {
 		return [][]byte{append(append(head, "null"...), replyTail...)}
 	}
 	return [][]byte{head, o.reply.Result, []byte(replyTail)}
@@ -179,7 +179,12 @@ func encodeError(dst []byte, e *wire.Error) []byte {
 		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
 	}
 	encoded, err := jsonv2.Marshal(object) // leaves <, > and & as they are
-	if err != nil {                        // a number, a string and JSON that was just encoded
+	if err != nil {                        // data holds something that is no JSON
+		object.Code = wire.Internal.Number()
+		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
+		encoded, err = jsonv2.Marshal(object)
+	}
+	if err != nil { // a number, a string and JSON that was just encoded
 		panic(err)
 	}
 	return append(append(dst, encoded...), replyTail...)

@@ -3,6 +3,7 @@ package conn
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -123,6 +124,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 		"mapped":  fail(special),
 		"unknown": fail(&wire.Error{Code: "made_up", Message: "m"}),
 		"field":   fail(wire.Errorf(wire.IO, "x").With("f", func() {})),
+		"raw":     fail(wire.Errorf(wire.IO, "x").With("f", json.RawMessage("\"\xff\""))),
+		"empty":   {Serve: func(context.Context, []byte) (Reply, error) { return Reply{Result: []byte{}}, nil }},
 		"panic":   {Serve: func(context.Context, []byte) (Reply, error) { panic("boom") }},
 		"index": {Serve: func(_ context.Context, params []byte) (Reply, error) {
 			return Reply{Result: params[len(params):][1:]}, nil
@@ -148,7 +151,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		}
 	})
 	for name, code := range map[string]int{
-		"plain": -32603, "wire": -32803, "mapped": -32803, "unknown": -32603, "field": -32603,
+		"plain": -32603, "wire": -32803, "mapped": -32803, "unknown": -32603, "field": -32603, "raw": -32603, "empty": 0,
 		"panic": -32603, "index": -32603, "serial": -32603, "lookup": -32603, "hook": 0,
 	} {
 		p.call(1, name, "{}")
