@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mapd/hashline"
+	"mapd/workspace/watch"
 )
 
 // BenchmarkWarmRead reads a file whose bytes are known, and beside it the
@@ -97,4 +98,80 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed()/time.Duration(b.N))/float64(floor), "x-floor")
 		})
 	}
+}
+
+// BenchmarkSave saves a file of a workspace of 2,000 files until the index has
+// it, and beside it the floor: an event of a bare watcher, read, digest.
+func BenchmarkSave(b *testing.B) {
+	dir := memoryDir(b)
+	for i := range 2000 {
+		write(b, filepath.Join(dir, fmt.Sprintf("d%d/f%d.go", i%40, i)), fmt.Sprintln("file", i))
+	}
+	path := filepath.Join(dir, "d7/f7.go")
+	n := 0
+	save := func() {
+		n++
+		if err := os.WriteFile(path, fmt.Appendln(nil, "saved", n), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var floor time.Duration
+	b.Run("floor", func(b *testing.B) {
+		s, err := watch.System()
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer s.Close()
+		s.Add(filepath.Dir(path))
+		for b.Loop() {
+			save()
+			for want := fmt.Sprintln("saved", n); ; {
+				<-s.Events()
+				got, _ := os.ReadFile(path)
+				hashline.Sum(got)
+				if string(got) == want {
+					break
+				}
+			}
+		}
+		floor = b.Elapsed() / time.Duration(b.N)
+	})
+	b.Run("index", func(b *testing.B) {
+		c := NewCache(Options{})
+		defer c.Close()
+		saved := make(chan *Index, 1000)
+		w := openWorkspace(b, c, dir, WorkspaceOptions{Changed: func(ix *Index, _ []string) { saved <- ix }})
+		settle(b, w)
+		for b.Loop() {
+			save()
+			for want := hashline.Sum(fmt.Appendln(nil, "saved", n)); ; {
+				ix := <-saved
+				if f, _ := ix.Lookup("d7/f7.go"); f.Digest == want {
+					break
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed()/time.Duration(b.N))/float64(floor), "x-floor")
+	})
+	b.Run("settle", func(b *testing.B) {
+		c := NewCache(Options{})
+		defer c.Close()
+		w := openWorkspace(b, c, dir, WorkspaceOptions{})
+		settle(b, w)
+		for b.Loop() {
+			save()
+			if f, _ := settle(b, w).Lookup("d7/f7.go"); f.Digest != hashline.Sum(fmt.Appendln(nil, "saved", n)) {
+				b.Fatal("stale")
+			}
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		c := NewCache(Options{})
+		defer c.Close()
+		for b.Loop() {
+			w := openWorkspace(b, c, dir, WorkspaceOptions{})
+			settle(b, w)
+			w.Close()
+		}
+	})
 }
