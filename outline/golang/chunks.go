@@ -39,6 +39,9 @@ func chunks(ctx context.Context, text *hashline.Text, list *symbol.List) (done i
 		}
 		end := b.next(done + chunkSize)
 		if end-done > maxChunk {
+			if b.depth != 0 { // not one declaration, but a bracket that is lost
+				return done, nil
+			}
 			return done, ErrTooLarge
 		}
 		if !chunk(text, done, end, list) {

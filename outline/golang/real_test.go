@@ -2,6 +2,7 @@ package golang
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -245,6 +246,15 @@ func TestLargeIsBounded(t *testing.T) {
 	src := "package p\nvar a = []int{\n" + strings.Repeat("1,\n", maxChunk/3) + "}\n"
 	if _, err := Extract(t.Context(), hashline.NewText([]byte(src))); err != ErrTooLarge {
 		t.Errorf("got %v", err)
+	}
+	// A lost bracket before it costs the file its chunks, not its symbols.
+	src = "package p\nfunc lost( {\n}\n" + src[len("package p\n"):] + "func g() {\n}\n"
+	var names []string
+	for _, s := range extract(t, []byte(src)).Symbols {
+		names = append(names, fmt.Sprint(s.Name, s.Start, s.End))
+	}
+	if want := []string{"lost2 3", fmt.Sprint("a4 ", 5+maxChunk/3), fmt.Sprint("g", 6+maxChunk/3, 7+maxChunk/3)}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
 	}
 }
 

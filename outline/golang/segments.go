@@ -125,6 +125,11 @@ type segmentParser struct {
 // comment that does not end in the segment may hold lines that only look like
 // the next declaration.
 func (p *segmentParser) segment(first, last int, list *symbol.List) (used int) {
+	start, _ := p.text.Span(first)
+	if _, end := p.text.Span(last); end-start > maxChunk {
+		p.named(first, p.closing(first, last), list)
+		return last
+	}
 	u, err := p.parse(first, last)
 	if longer := p.pastLiteral(last, err); longer > last {
 		if whole, err := p.parse(first, longer); err == nil {
@@ -221,25 +226,35 @@ func (p *segmentParser) broken(u *unit, first, last int, list *symbol.List) {
 		p.group(word, first+1, last, list)
 		return
 	}
-	end := last
-	for n := first + 1; n <= last; n++ {
-		if line := p.text.Line(n); len(line) > 0 && (line[0] == '}' || line[0] == ')') {
-			end = n
-			break
-		}
-	}
+	end := p.closing(first, last)
 	before := len(list.Symbols)
 	p.recovered(u, last, list)
 	added := list.Symbols[before:]
 	switch {
 	case len(added) == 0:
-		if s, ok := byFirstLine(p.text.Line(first)); ok {
-			s.Start, s.NameLine, s.End = first, first, end
-			list.Symbols = append(list.Symbols, s)
-		}
+		p.named(first, end, list)
 	case len(added) == 1 && added[0].Start == first:
 		added[0].End = max(end, first)
 		clamp(&added[0], end)
+	}
+}
+
+// closing returns the line up to last with the bracket in column 0 that closes
+// what starts at line first, last if there is none.
+func (p *segmentParser) closing(first, last int) int {
+	for n := first + 1; n <= last; n++ {
+		if line := p.text.Line(n); len(line) > 0 && (line[0] == '}' || line[0] == ')') {
+			return n
+		}
+	}
+	return last
+}
+
+// named adds a declaration of which only the first line is understood.
+func (p *segmentParser) named(first, end int, list *symbol.List) {
+	if s, ok := byFirstLine(p.text.Line(first)); ok {
+		s.Start, s.NameLine, s.End = first, first, end
+		list.Symbols = append(list.Symbols, s)
 	}
 }
 
