@@ -258,10 +258,41 @@ func (c *Conn) abort(reason error) {
 	}
 	c.cancel(reason)
 	c.out.close(reason)
-	c.closeSocket()
+	c.hangUp()
+}
+
+// hangUp ends the input, and a write in progress. What has already arrived on a
+// socket can still be read: the read loop goes through it, so that
+// Method.Unserved is told of every call, before the peer sees the end.
+func (c *Conn) hangUp() {
+	socket, ok := c.rwc.(interface {
+		CloseRead() error
+		SetWriteDeadline(time.Time) error
+	})
+	if !ok || c.raw == nil || errors.Join(socket.SetWriteDeadline(time.Unix(1, 0)), socket.CloseRead()) != nil {
+		c.closeSocket()
+	}
 }
 
 func (c *Conn) closeSocket() { c.once.Do(func() { c.rwc.Close() }) }
+
+// Abandoned ends the connection if the peer has closed its socket, and reports
+// whether it did, or had ended before. It notices sooner than the read loop what
+// lies behind unread input.
+func (c *Conn) Abandoned() bool {
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	if ended || c.raw == nil {
+		return ended
+	}
+	gone := false
+	_ = c.raw.Control(func(fd uintptr) { gone = isHungUp(fd) })
+	if gone {
+		c.abort(ErrDisconnected)
+	}
+	return gone
+}
 
 // running reports whether the engine has a call left.
 func (c *Conn) running() bool {

@@ -87,6 +87,7 @@ func TestDisconnectEndsContexts(t *testing.T) {
 		"serial":            {true, request},
 		"batch":             {false, "[" + request + "]"},
 		"serial and unread": {true, request + "\n" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"}`+"\n", 1000)},
+		"second serial":     {true, `{"jsonrpc":"2.0","id":0,"method":"quick"}` + "\n" + request},
 		"serial in batch":   {true, "[" + request + "]"},
 	} {
 		took := time.Hour
@@ -101,11 +102,11 @@ func TestDisconnectEndsContexts(t *testing.T) {
 
 // disconnect sends in, closes the socket when its request runs, and returns how
 // long the context of the request lived on.
-func disconnect(t *testing.T, serial bool, in string) time.Duration {
+func disconnect(t *testing.T, onLoop bool, in string) time.Duration {
 	g := newGate()
 	m := g.method()
-	m.Serial = serial
-	p := start(t, methods{"gate": m})
+	m.Serial = onLoop
+	p := start(t, methods{"gate": m, "quick": serial(echo)})
 	p.send(in)
 	receive(t, g.entered)
 	begin := time.Now()

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -380,6 +381,22 @@ func TestPlainReadWriteCloser(t *testing.T) {
 	receive(t, c.Done())
 }
 
+// TestNoEmptyWrites sends parts of frames to something that, as a pipe does, waits
+// for a reader even for nothing.
+func TestNoEmptyWrites(t *testing.T) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := New(t.Context(), pipes{inR, outW}, Options{Lookup: methods{"echo": echo}.lookup})
+	defer c.Close()
+	in := bufio.NewReader(outR)
+	for range 3 {
+		go io.WriteString(inW, largeCall(1, 2*smallFrame, "echo"))
+		if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
+			t.Fatalf("%.100s, %v", line, err)
+		}
+	}
+}
+
 // TestBrokenInput has an input that fails, rather than ends.
 func TestBrokenInput(t *testing.T) {
 	inR, inW := io.Pipe()
@@ -402,7 +419,12 @@ type pipes struct {
 	w *io.PipeWriter
 }
 
-func (p pipes) Write(b []byte) (int, error) { return p.w.Write(b) }
+func (p pipes) Write(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, errors.New("a write of nothing")
+	}
+	return p.w.Write(b)
+}
 
 func (p pipes) Close() error { return errors.Join(p.PipeReader.Close(), p.w.Close()) }
 

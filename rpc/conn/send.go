@@ -179,12 +179,7 @@ func encodeError(dst []byte, e *wire.Error) []byte {
 		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
 	}
 	encoded, err := jsonv2.Marshal(object) // leaves <, > and & as they are
-	if err != nil {                        // data holds something that is no JSON
-		object.Code = wire.Internal.Number()
-		object.Data, _ = wire.Errorf(wire.Internal, "").Data()
-		encoded, err = jsonv2.Marshal(object)
-	}
-	if err != nil { // a number, a string and JSON that was just encoded
+	if err != nil {                        // a number, a string and JSON that was just encoded
 		panic(err)
 	}
 	return append(append(dst, encoded...), replyTail...)
