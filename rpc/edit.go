@@ -157,7 +157,7 @@ func (e *editing) resolve(live *workspace.Version) ([]hashline.Edit, error) {
 	var partial, unseen []hashline.Range
 	edits := make([]hashline.Edit, len(e.req.edits))
 	for i, op := range e.req.edits {
-		if err := notDisplayed(scene, i, op.lines, e.req.snapshot); err != nil {
+		if err := e.session.notDisplayed(i, op.lines); err != nil {
 			return nil, err
 		}
 		edits[i] = hashline.Edit{Op: op.op, Lines: op.lines}
@@ -220,21 +220,36 @@ func (e *editing) note(verdicts []recovery.Verdict, unseen []hashline.Range) {
 }
 
 // notDisplayed refuses payload in mapd's own display form: LINE#HASH:content
-// with a hash that it served. It is a copy of a shown line, not a line.
-func notDisplayed(scene *recovery.Scene, edit int, lines []string, snapshot string) error {
+// with a hash that it served, of whatever file. That is a copy of a shown line
+// with its anchor, not a line.
+func (s *Session) notDisplayed(edit int, lines []string) error {
 	for k, line := range lines {
 		if !strings.Contains(line, ":") {
 			continue
 		}
 		anchor, err := hashline.ParseAnchor(line)
-		if err != nil {
-			continue
-		}
-		if v := scene.Resolve(anchor, ""); v.Snapshot != "" {
+		if err == nil && s.served(anchor) {
 			return wire.Errorf(wire.InvalidParams, "edit %d: lines[%d] starts with %s:, the anchor of a line that was shown; give the content alone", edit+1, k, anchor)
 		}
 	}
 	return nil
+}
+
+// served reports whether the session was shown a line with that number and
+// hash.
+func (s *Session) served(a hashline.Anchor) bool {
+	for _, f := range s.ledger.Files() {
+		for _, h := range f.Held {
+			if !hashline.ContainsLine(h.Lines, a.Line) {
+				continue
+			}
+			v, ok := s.server.cache.Snapshot(h.Snapshot)
+			if ok && a.Line <= v.Text().Lines() && a.Matches(v.Text().Hash(a.Line)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rejectionError is a rejection with all that the next try needs.

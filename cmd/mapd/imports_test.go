@@ -32,7 +32,7 @@ var rooms = []struct {
 	{"outline/symbol", nil, "the data model is the floor of the outline room"},
 	{"outline/sandbox", []string{"outline/grammar", "outline/symbol", "hashline"}, "workers run grammars and nothing else"},
 	{"outline/grammar", []string{"outline/symbol", "hashline"}, "bytes in, symbols out"},
-	{"outline/format", []string{"outline/format", "outline/symbol", "hashline"}, "bytes in, symbols out"},
+	{"outline/format", []string{"outline/format", "outline/pattern", "outline/symbol", "hashline"}, "bytes in, symbols out"},
 	{"outline/golang", []string{"outline/symbol", "hashline"}, "bytes in, symbols out"},
 	{"outline/pattern", []string{"outline/symbol", "hashline"}, "bytes in, symbols out"},
 	{"outline", []string{"outline/symbol", "outline/sandbox", "outline/format", "outline/golang", "outline/pattern", "hashline"},

@@ -79,10 +79,10 @@ type LedgerResult struct {
 	Stale []Stale      `json:"stale,omitempty"`
 }
 
-// LedgerFile is what the session was shown of a file: Ranges are the delivered
-// lines that are still as they were, at their live numbers; Stale are the live
-// lines that stand where delivered ones changed. Snapshot is the live version,
-// empty if the file cannot be read any more.
+// LedgerFile is what the session was shown of a file. Ranges are the live lines
+// that stand for what was delivered: reading them restores what the session knew.
+// Stale are those of them that are not proven to be as they were shown. Snapshot
+// is the live version, empty if the file cannot be read any more.
 type LedgerFile struct {
 	Path     string           `json:"path"`
 	Snapshot string           `json:"snapshot"`
