@@ -22,7 +22,7 @@ type ledgerOwner struct {
 }
 
 // initialize gives the peer its session.
-func initialize(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
+func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error) {
 	if session, _ := p.attached(); session != nil {
 		return conn.Reply{}, wire.Errorf(wire.InvalidRequest, "this connection is initialized already")
 	}
@@ -34,6 +34,7 @@ func initialize(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
 	if err != nil {
 		return conn.Reply{}, err
 	}
+	p.server.awaitAbandoned(ctx, session.name)
 	if err := p.server.attach(p, session); err != nil {
 		return conn.Reply{}, err
 	}
@@ -51,6 +52,32 @@ func initialize(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
 	result.Capabilities.Workspace.WorkspaceFolders.ChangeNotifications = true
 	encoded, err := encode(result)
 	return conn.Reply{Result: encoded}, err
+}
+
+// abandonedWait is how long a newer connection of a named session waits for what
+// is left of an older one whose peer is gone.
+const abandonedWait = time.Second
+
+// awaitAbandoned waits until the older connection of a named session has ended,
+// if its peer is gone: until then it is not known which of its reads were lost,
+// and the first thing a client asks for after a reconnect is these.
+func (s *Server) awaitAbandoned(ctx context.Context, name string) {
+	s.mu.Lock()
+	var older *conn.Conn
+	if owner := s.named[name]; name != "" && owner != nil && owner.peer != nil {
+		older = owner.peer.connection()
+	}
+	s.mu.Unlock()
+	if older == nil || !older.Abandoned() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, abandonedWait)
+	defer cancel()
+	select {
+	case <-older.Done():
+	case <-ctx.Done():
+		s.log.Warn("requests of a connection that is gone are still running", "session", name)
+	}
 }
 
 // attach registers a session with its connection. A named session that another

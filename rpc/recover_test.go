@@ -2,10 +2,13 @@ package rpc_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,12 +104,20 @@ func TestRecoverLostReads(t *testing.T) {
 	for watcher := d.session(); inFlight(watcher, "agent") == 0; {
 		runtime.Gosched()
 	}
-	a.conn.Close()
+	a.hangUp()
 	again := d.session(`{"session":"agent"}`)
-	for lost := again.recover(`{}`).Skipped; len(lost) != 1; lost = again.recover(`{}`).Skipped {
-		if len(lost) > 1 { // the daemon may need a moment to notice the hang-up
-			t.Fatalf("recovered %+v", lost)
-		}
+	if lost := again.recover(`{}`).Skipped; len(lost) != 1 {
+		t.Errorf("recovered %+v", lost)
+	}
+}
+
+// hangUp ends the connection at once. A close alone would wait for processes that
+// are being started and hold a copy of the socket until they run.
+func (a *agent) hangUp() {
+	a.t.Helper()
+	socket := a.conn.(*net.UnixConn)
+	if err := errors.Join(socket.CloseWrite(), socket.CloseRead()); err != nil {
+		a.t.Fatal(err)
 	}
 }
 
@@ -126,85 +137,139 @@ func inFlight(a *agent, name string) int {
 }
 
 // Every read ends as exactly one of delivered, error, recoverable, whatever is
-// cancelled or cut off meanwhile, and each map arrives once.
+// cancelled, cut off or taken over meanwhile, and each map arrives once, right
+// behind its reply.
 func TestReadsEndOnce(t *testing.T) {
 	for _, delivery := range []string{"inline", "separate"} {
-		t.Run(delivery, func(t *testing.T) {
-			d := newDaemon(t)
-			for i := range 8 {
-				d.write(fmt.Sprintf("f%d.go", i), numbered(2500+i))
-			}
-			rng := rand.New(rand.NewPCG(1, 2))
-			for round := range 12 {
-				endOnce(t, d, rng, round, delivery)
-			}
-		})
+		for _, cut := range []string{"disconnect", "takeover"} {
+			t.Run(delivery+" "+cut, func(t *testing.T) {
+				d := newDaemon(t)
+				for i := range 8 {
+					d.write(fmt.Sprintf("f%d.go", i), numbered(2500+i))
+				}
+				sum := map[string]int{}
+				for round := range uint64(8) {
+					r := &ending{d: d, t: t, rng: rand.New(rand.NewPCG(round, 2)), delivery: delivery}
+					r.options = fmt.Sprintf(`{"session":"s%d","delivery":%q}`, round, delivery)
+					r.play(cut == "takeover")
+					for i := range endingReads {
+						sum[r.judge(i)]++
+					}
+				}
+				t.Log(sum)
+				if sum["delivered"] == 0 || sum["error"] == 0 || sum["recoverable"] == 0 {
+					t.Errorf("these rounds show nothing: %v", sum)
+				}
+			})
+		}
 	}
 }
 
-func endOnce(t *testing.T, d *daemon, rng *rand.Rand, round int, delivery string) {
-	const reads = 32
-	options := fmt.Sprintf(`{"session":"s%d","delivery":%q}`, round, delivery)
-	a := d.session(options)
-	outcome, maps := map[int]string{}, map[string]int{} // read -> how it ended
-	ids := map[int]int{}
-	for i := range reads {
-		params := fmt.Sprintf(`{"path":"f%d.go","toolCallId":"r%d"}`, i%8, i)
+const endingReads = 32
+
+// ending is one round: reads at once on a named session, some cancelled, then
+// the end of their connection, then another one that asks for what was lost.
+type ending struct {
+	d                 *daemon
+	t                 *testing.T
+	rng               *rand.Rand
+	options, delivery string
+
+	answers   map[int][]string // by read: "delivered", "error", "lost"
+	maps      map[int]int
+	recovered map[int]int
+	whole     bool // the connection was not cut in the middle of its output
+}
+
+func (r *ending) play(takeover bool) {
+	r.answers, r.maps, r.recovered = map[int][]string{}, map[int]int{}, map[int]int{}
+	a := r.d.session(r.options)
+	for i := range endingReads {
+		file := fmt.Sprintf("f%d.go", i%8)
 		if i%9 == 8 {
-			params = fmt.Sprintf(`{"path":"missing%d.go","toolCallId":"r%d"}`, i, i)
+			file = "missing.go"
 		}
-		id := a.send("mapd/read", params)
-		ids[id] = i
-		if rng.IntN(4) == 0 {
-			a.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, id))
+		a.id = i // so that the id of the reply is i+1
+		a.send("mapd/read", fmt.Sprintf(`{"path":%q,"toolCallId":"%d"}`, file, i))
+		if r.rng.IntN(4) == 0 {
+			a.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, i+1))
 		}
 	}
-	cutAfter := rng.IntN(reads * 2)
-	for seen := 0; len(outcome) < reads && seen < cutAfter; seen++ {
-		m := a.next()
-		if m.Method == "mapd/fileMap" {
-			var f wire.FileMap
-			if err := json.Unmarshal(m.Params, &f); err != nil {
-				t.Fatal(err)
-			}
-			maps[f.ToolCallID]++
-			continue
+	for range r.rng.IntN(endingReads) {
+		if line, err := a.in.ReadBytes('\n'); err == nil {
+			r.note(line)
 		}
-		how := "delivered"
-		switch m.code() {
-		case "":
-		case "cancelled":
-			how = "recoverable"
-		default:
-			how = "error"
-		}
-		outcome[ids[*m.ID]] = how
 	}
-	a.conn.Close()
-	again := d.session(options) // waits behind the older connection's end
-	recovered := map[string]bool{}
-	for i := range reads { // until the daemon has noticed the hang-up
+	var again *agent
+	if takeover {
+		again = r.d.session(r.options)
+	} else {
+		a.hangUp() // what the kernel took is still read
+	}
+	for {
+		line, err := a.in.ReadBytes('\n')
+		if err != nil {
+			r.whole = takeover && err == io.EOF && len(line) == 0
+			break
+		}
+		r.note(line)
+	}
+	if again == nil {
+		again = r.d.session(r.options)
+	}
+	for range 2 { // the second time there is nothing left
 		for _, s := range again.recover(`{}`).Skipped {
-			if recovered[s.ToolCallID] {
-				t.Errorf("%s was recovered twice", s.ToolCallID)
-			}
-			recovered[s.ToolCallID] = true
-		}
-		_ = i
-	}
-	for i := range reads {
-		name := fmt.Sprintf("r%d", i)
-		switch how, ok := outcome[i]; {
-		case !ok: // in the socket when it was closed: delivered, or lost
-		case how == "recoverable" != recovered[name]:
-			t.Errorf("read %d ended as %s, recovered: %v", i, how, recovered[name])
-		}
-		if maps[name] > 1 || maps[name] == 1 && outcome[i] != "delivered" {
-			t.Errorf("read %d ended as %q and has %d maps", i, outcome[i], maps[name])
+			i, _ := strconv.Atoi(s.ToolCallID)
+			r.recovered[i]++
 		}
 	}
 	again.conn.Close()
-	if _, err := io.ReadAll(again.in); err != nil && !strings.Contains(err.Error(), "closed") {
-		t.Log(err)
+}
+
+// note takes a line of the daemon.
+func (r *ending) note(line []byte) {
+	r.t.Helper()
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		r.t.Fatal(err)
 	}
+	switch {
+	case m.Method == "mapd/fileMap":
+		var f wire.FileMap
+		if err := json.Unmarshal(m.Params, &f); err != nil {
+			r.t.Fatal(err)
+		}
+		i, _ := strconv.Atoi(f.ToolCallID)
+		if r.maps[i]++; len(r.answers[i]) == 0 {
+			r.t.Errorf("the map of read %d came before its reply", i)
+		}
+	case m.ID == nil && m.code() == "session_taken":
+	default:
+		how := "error"
+		switch m.code() {
+		case "":
+			how = "delivered"
+		case "cancelled", "server_busy", "session_taken":
+			how = "lost"
+		}
+		r.answers[*m.ID-1] = append(r.answers[*m.ID-1], how)
+	}
+}
+
+// judge returns how a read ended, and reports one that ended otherwise than
+// once.
+func (r *ending) judge(i int) string {
+	answers, times, maps := r.answers[i], r.recovered[i], r.maps[i]
+	how := "recoverable"
+	if len(answers) == 1 && answers[0] != "lost" {
+		how = answers[0]
+	}
+	switch {
+	case len(answers) > 1, how == "recoverable" && times != 1, how != "recoverable" && times != 0:
+		r.t.Errorf("read %d was answered %v and recovered %d times", i, answers, times)
+	case maps > 1, maps == 1 && (how != "delivered" || r.delivery != "separate"),
+		maps == 0 && how == "delivered" && r.delivery == "separate" && r.whole:
+		r.t.Errorf("read %d ended as %s and has %d maps", i, how, maps)
+	}
+	return how
 }

@@ -73,7 +73,9 @@ func (s *stream) serveCall(ctx context.Context, e *envelope, data []byte) outcom
 		c.unserved(method, e.params)
 		return outcome{rawID: e.rawID, err: refused}
 	}
-	jsonrpc2.Async(ctx)
+	if c.ctx.Err() == nil { // else it is not run
+		jsonrpc2.Async(ctx)
+	}
 	return c.run(r, method, params)
 }
 
@@ -212,6 +214,9 @@ func (c *Conn) serveNotification(e *envelope) {
 		// an edit must not go unreported.
 		c.log.Warn("ignored a request that has no id", "method", e.method)
 		return
+	}
+	if c.ctx.Err() != nil {
+		return // left over from a peer that is gone
 	}
 	c.serial.begin()
 	defer c.serial.end()

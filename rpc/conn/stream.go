@@ -104,6 +104,7 @@ func (s *stream) end(err error) {
 	defer s.frames.reserve(0)
 	var lost *framingError
 	switch {
+	case c.ctx.Err() != nil: // the input was ended from here
 	case errors.As(err, &lost) || err == io.ErrUnexpectedEOF:
 		code, problem := wire.ParseError, "the input ends inside a message"
 		if lost != nil {

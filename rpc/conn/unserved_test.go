@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -77,5 +78,66 @@ func TestUnservedAtTheEnd(t *testing.T) {
 	p.done()
 	if unserved != 7 {
 		t.Errorf("%d calls were reported", unserved)
+	}
+}
+
+// TestUnservedInTheSocket ends the connection while calls lie in the socket that
+// the read loop has not come to: in the ways a connection ends, each of them is
+// reported.
+func TestUnservedInTheSocket(t *testing.T) {
+	const calls = 200
+	for name, end := range map[string]func(*testing.T, *peer){
+		"the peer closes":     func(_ *testing.T, p *peer) { p.raw.Close() },
+		"this side closes":    func(_ *testing.T, p *peer) { p.conn.Close() },
+		"it is found to hang": func(t *testing.T, p *peer) { p.raw.Close(); abandoned(t, p) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate()
+			holds := g.method()
+			holds.Serial = true
+			var unserved atomic.Int64
+			other := echo
+			other.Unserved = func([]byte) { unserved.Add(1) }
+			p := start(t, methods{"holds": holds, "other": other})
+			p.call(0, "holds", "[]")
+			receive(t, g.entered)
+			for i := range calls {
+				p.call(i+1, "other", `["`+strings.Repeat("x", 100)+`"]`)
+			}
+			end(t, p)
+			receive(t, g.ended)
+			p.done()
+			if n := unserved.Load(); n != calls {
+				t.Errorf("%d of %d calls were reported", n, calls)
+			}
+		})
+	}
+}
+
+func abandoned(t *testing.T, p *peer) {
+	if !p.conn.Abandoned() {
+		t.Error("a closed peer is not noticed")
+	}
+}
+
+// TestAbandoned: a peer that only ended its own direction still waits.
+func TestAbandoned(t *testing.T) {
+	g := newGate()
+	p := start(t, methods{"gate": g.method()})
+	if p.conn.Abandoned() {
+		t.Error("an idle peer is called gone")
+	}
+	p.call(1, "gate", "[]")
+	receive(t, g.entered)
+	p.raw.CloseWrite()
+	if p.conn.Abandoned() {
+		t.Error("a peer that waits for its reply is called gone")
+	}
+	close(g.let)
+	p.expect("1", 0)
+	p.expectClosed()
+	p.done()
+	if !p.conn.Abandoned() {
+		t.Error("an ended connection is not called so")
 	}
 }
