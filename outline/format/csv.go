@@ -137,6 +137,10 @@ type table struct {
 	ragged  int
 	samples []symbol.Symbol
 	flagged int // ragged rows among the samples
+
+	omitted  int // rows that are not among the samples
+	place    int // how many samples stand before the first of them
+	from, to int // its line, and the offset at which the last of them ends
 }
 
 // scanTable adds one table with its columns, its first rows, and the first of
@@ -185,6 +189,10 @@ func (t *table) row(r *csvReader, width int) {
 		t.ragged++
 	}
 	if i >= MaxElements && (!ragged || t.flagged >= MaxElements) {
+		if t.omitted++; t.omitted == 1 {
+			t.place, t.from = len(t.samples), t.d.lines.at(r.start)
+		}
+		t.to = r.end
 		return
 	}
 	line := t.d.lines.at(r.start)
@@ -213,15 +221,20 @@ func (t *table) emit(delim byte, width, headLine, headEnd, last int) {
 		}
 		tree.leaf(symbol.Symbol{Name: name, Kind: symbol.Column, Start: headLine, End: headEnd, NameLine: headLine, Signature: t.types[i].String()})
 	}
-	after := headLine
-	for _, s := range t.samples {
+	for i, s := range t.samples {
+		if i == t.place && t.omitted > 0 {
+			t.elide()
+		}
 		tree.leaf(s)
-		after = s.End
 	}
-	if rest := t.rows - len(t.samples); rest > 0 {
-		// Those between ragged samples are counted too: the lines reach to the end.
-		tree.omit(after, max(last, after), "row")
-		tree.top().omitted = rest
+	if t.place == len(t.samples) && t.omitted > 0 {
+		t.elide()
 	}
 	tree.end(last)
+}
+
+// elide adds what stands for the rows left out, before the ragged rows that
+// follow their first one.
+func (t *table) elide() {
+	t.d.tree.leaf(elided(t.omitted, "row", t.from, t.d.lines.at(t.to)))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -74,10 +75,12 @@ type jsonWalk struct {
 
 // jsonFrame is an object or array that has been entered.
 type jsonFrame struct {
-	array  bool
-	symbol bool // it has a symbol of its own in the tree
-	n      int  // keys or elements so far
-	kinds  kindSet
+	array   bool
+	symbol  bool // it has a symbol of its own in the tree
+	element bool // of an array
+	n       int  // keys or elements so far
+	kinds   kindSet
+	label   string // the name or id of an element: name: "x"
 }
 
 func newJSONWalk(d *doc, body []byte, base int) *jsonWalk {
@@ -148,7 +151,10 @@ func (w *jsonWalk) member() error {
 
 func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
 	if kind != '{' && kind != '[' {
-		_, err := w.dec.ReadValue()
+		raw, err := w.dec.ReadValue()
+		if err == nil {
+			w.scalarElement(raw, kind, i)
+		}
 		return w.fail(err)
 	}
 	if i >= MaxElements || w.d.tree.full() {
@@ -161,6 +167,24 @@ func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
 	return w.enter(c)
 }
 
+// scalarElement adds an element that is the first on its line: those behind it
+// would say nothing more about where to read.
+func (w *jsonWalk) scalarElement(raw []byte, kind jsontext.Kind, i int) {
+	end := int(w.dec.InputOffset())
+	at := end - len(raw)
+	if w.d.tree.full() || !startsLine(w.body, at) {
+		return
+	}
+	line, last := w.d.lines.at(w.base+at), w.d.lines.at(w.base+end-1)
+	if i >= MaxElements {
+		w.d.tree.omit(line, last, "element")
+		return
+	}
+	w.d.tree.leaf(symbol.Symbol{
+		Name: "[" + strconv.Itoa(i) + "]", Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: w.scalarSignature(kind, raw),
+	})
+}
+
 // enter reads a scalar, or the opening bracket of a container.
 func (w *jsonWalk) enter(c child) error {
 	kind := w.dec.PeekKind()
@@ -171,13 +195,14 @@ func (w *jsonWalk) enter(c child) error {
 		return w.fail(err)
 	}
 	if c.kind != "" {
-		if c.at < 0 {
-			c.at = w.base + int(w.dec.InputOffset()) - 1
+		at := c.at
+		if at < 0 {
+			at = w.base + int(w.dec.InputOffset()) - 1
 		}
-		line := w.d.lines.at(c.at)
+		line := w.d.lines.at(at)
 		w.d.tree.begin(symbol.Symbol{Name: c.name, Kind: c.kind, Start: line, End: line, NameLine: line})
 	}
-	w.open = append(w.open, jsonFrame{array: kind == '[', symbol: c.kind != ""})
+	w.open = append(w.open, jsonFrame{array: kind == '[', symbol: c.kind != "", element: c.at < 0})
 	return nil
 }
 
@@ -187,10 +212,15 @@ func (w *jsonWalk) scalar(c child, kind jsontext.Kind) error {
 		return w.fail(err)
 	}
 	line := w.d.lines.at(c.at)
-	w.d.tree.leaf(symbol.Symbol{
+	s := symbol.Symbol{
 		Name: c.name, Kind: c.kind, Start: line, NameLine: line,
 		End: w.d.lines.at(w.base + int(w.dec.InputOffset()) - 1), Signature: w.scalarSignature(kind, raw),
-	})
+	}
+	w.d.tree.leaf(s)
+	if top := &w.open[len(w.open)-1]; top.element && (c.name == "name" || c.name == "id" && top.label == "") {
+		_, value, _ := strings.Cut(s.Signature, " ")
+		top.label = c.name + ": " + value
+	}
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mapd/outline/symbol"
 )
 
 // kindSet is the set of JSON kinds seen in an array or a column.
@@ -44,6 +46,19 @@ func (s kindSet) append(b []byte) []byte {
 	return b
 }
 
+func scalarKind(k jsontext.Kind) symbol.Kind {
+	switch k {
+	case '"':
+		return symbol.String
+	case '0':
+		return symbol.Number
+	case 'n':
+		return symbol.Null
+	default:
+		return symbol.Boolean
+	}
+}
+
 // containerSignature describes an object or array: "object, 3 keys",
 // "array, 2 elements: string".
 func (w *jsonWalk) containerSignature(f *jsonFrame) string {
@@ -55,6 +70,9 @@ func (w *jsonWalk) containerSignature(f *jsonFrame) string {
 	}
 	if f.kinds != 0 {
 		b = f.kinds.append(append(b, ": "...))
+	}
+	if f.label != "" {
+		b = append(append(b, ", "...), f.label...)
 	}
 	w.sig = b
 	return w.keys.intern(b)

@@ -43,6 +43,7 @@ type recordTable struct {
 	columns  []tableColumn
 	samples  []symbol.Symbol
 	records  int
+	rest     int // line of the first record that is not among the samples
 	last     int // line of the last record
 	invalid  int
 	firstBad int
@@ -83,6 +84,8 @@ func (t *recordTable) add(n int, line []byte) {
 			s.Signature = string(set.append(nil))
 		}
 		t.samples = append(t.samples, s)
+	} else if i == MaxElements {
+		t.rest = n
 	}
 	t.records++
 	t.last = n
@@ -164,19 +167,14 @@ func (t *recordTable) finish() {
 		})
 	}
 	children = append(children, t.samples...)
+	if n := t.records - len(t.samples); n > 0 {
+		children = append(children, elided(n, "record", t.rest, t.last))
+	}
 	slices.SortStableFunc(children, func(a, b symbol.Symbol) int { return cmp.Compare(a.Start, b.Start) })
 	d := t.d
 	d.tree.begin(symbol.Symbol{Name: "records", Kind: symbol.Table, Start: 1, Signature: signature})
 	for _, c := range children {
 		d.tree.leaf(c)
-	}
-	if rest := t.records - len(t.samples); rest > 0 {
-		from := t.samples[len(t.samples)-1].Start + 1
-		if len(children) > 0 {
-			from = max(from, children[len(children)-1].Start)
-		}
-		d.tree.omit(from, max(t.last, from), "record")
-		d.tree.top().omitted = rest
 	}
 	d.tree.end(d.text.Lines())
 }

@@ -92,8 +92,7 @@ func (t *toml) scalar(typ string, end int) bool {
 	t.ink, t.i = end-1, end
 	if len(t.open) > 0 {
 		if top := &t.open[len(t.open)-1]; !top.table {
-			top.n++
-			top.add(typ)
+			t.scalarElement(top, typ, text)
 			return true
 		}
 	}
@@ -101,6 +100,24 @@ func (t *toml) scalar(typ string, end int) bool {
 		describe(t.d.tree.current(), typ, text)
 	}
 	return true
+}
+
+// scalarElement adds an element that is the first on its line.
+func (t *toml) scalarElement(top *tomlBox, typ string, text []byte) {
+	top.n++
+	top.add(typ)
+	at := t.i - len(text)
+	if t.d.tree.full() || !startsLine(t.b, at) {
+		return
+	}
+	line, last := t.d.lines.at(at), t.d.lines.at(t.ink)
+	if top.n > MaxElements {
+		t.d.tree.omit(line, last, "element")
+		return
+	}
+	s := symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: scalarKinds[typ], Start: line, End: last, NameLine: line}
+	describe(&s, typ, text)
+	t.d.tree.leaf(s)
 }
 
 func (box *tomlBox) add(typ string) {

@@ -244,11 +244,16 @@ func (t *tree) elide() {
 	if f.omitted == 0 || !f.kept || len(t.open) >= t.levels {
 		return
 	}
-	t.done = append(t.done, symbol.Symbol{
-		Name: Elided, Kind: symbol.Record, Start: f.from, End: f.to,
-		Signature: count(f.omitted, "more "+f.noun) + " not listed",
-	})
+	t.done = append(t.done, elided(f.omitted, f.noun, f.from, f.to))
 	f.omitted = 0
+}
+
+// elided returns the symbol that stands for n siblings left out, what they are
+// in the singular, on the lines from to to.
+func elided(n int, noun string, from, to int) symbol.Symbol {
+	return symbol.Symbol{
+		Name: Elided, Kind: symbol.Record, Start: from, End: to, Signature: count(n, "more "+noun) + " not listed",
+	}
 }
 
 // depth returns the number of open symbols.

@@ -306,6 +306,7 @@ func (y *yaml) bareValue(rest []byte, n, indent int) {
 	if !top.seq && !top.entry {
 		y.bad = true
 	}
+	y.beginElement()
 	y.value(rest, n, top.indent, y.entrySymbol())
 }
 
@@ -368,8 +369,7 @@ func (y *yaml) push(b yamlBox) {
 	y.boxes = append(y.boxes, b)
 }
 
-// beginElement begins the symbol of the innermost box's element, which is a
-// collection. Elements beyond MaxElements are only counted.
+// beginElement begins the symbol of the innermost box's element. Elements beyond MaxElements are only counted.
 func (y *yaml) beginElement() {
 	top := &y.boxes[len(y.boxes)-1]
 	if !top.seq || top.entry || top.line == 0 {

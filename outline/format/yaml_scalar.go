@@ -73,10 +73,20 @@ func (y *yaml) scalar(s *symbol.Symbol, typ string, text []byte) {
 	}
 }
 
+// scalarKinds are the kinds of elements of a scalar type.
+var scalarKinds = map[string]symbol.Kind{
+	"string": symbol.String, "text": symbol.String, "date": symbol.String, "alias": symbol.Variable,
+	"number": symbol.Number, "boolean": symbol.Boolean, "null": symbol.Null,
+}
+
+// describe makes s a scalar of a type with a preview of its text.
 func describe(s *symbol.Symbol, typ string, text []byte) {
 	const most = 40
 	if s == nil {
 		return
+	}
+	if s.Kind == symbol.Object { // an element, until now of unknown kind
+		s.Kind = scalarKinds[typ]
 	}
 	s.Signature = typ
 	if p := preview(text[:min(len(text), 4*most)], most); p != "" {
