@@ -129,10 +129,14 @@ func (u *unit) members(e ast.Expr) []symbol.Symbol {
 
 // fields returns one symbol for each name, and for each embedded type.
 func (u *unit) fields(fields *ast.FieldList, kind symbol.Kind) []symbol.Symbol {
-	if fields == nil {
+	if fields == nil || len(fields.List) == 0 {
 		return nil
 	}
-	var list []symbol.Symbol
+	names := 0
+	for _, f := range fields.List {
+		names += max(len(f.Names), 1)
+	}
+	list := make([]symbol.Symbol, 0, names)
 	for _, f := range fields.List {
 		if f.Type == nil {
 			continue

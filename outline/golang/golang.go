@@ -65,6 +65,7 @@ type unit struct {
 	file *ast.File
 	base int // what is taken from a token.Pos to get an offset in src
 	end  int // the offset just past the unit
+	last int // the line that was asked for last
 	// broken says that the unit has errors: what has no body may have lost it.
 	broken bool
 }
@@ -120,8 +121,24 @@ func (u *unit) offset(pos token.Pos) int {
 	return min(max(int(pos)-u.base, 0), u.end)
 }
 
-// line returns the line of pos.
-func (u *unit) line(pos token.Pos) int { return max(u.text.LineAt(u.offset(pos)), 1) }
+// line returns the line of pos. Positions asked for are mostly near the one
+// before, on its line or one of the next.
+func (u *unit) line(pos token.Pos) int {
+	const near = 3
+	offset := u.offset(pos)
+	if u.last > 0 {
+		for n := u.last; n < u.last+near && n <= u.text.Lines(); n++ {
+			if start, end := u.text.Span(n); offset < start {
+				break
+			} else if offset < end {
+				u.last = n
+				return n
+			}
+		}
+	}
+	u.last = max(u.text.LineAt(offset), 1)
+	return u.last
+}
 
 // lastLine returns the line of the byte before pos, the end of a node.
 func (u *unit) lastLine(pos token.Pos) int { return u.line(pos - 1) }

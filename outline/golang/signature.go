@@ -57,7 +57,7 @@ func (u *unit) valueSignature(spec *ast.ValueSpec, start token.Pos) string {
 
 func collapse(src []byte) string {
 	if oneLine(src) {
-		return clean(string(src))
+		return string(src)
 	}
 	out := make([]byte, 0, min(len(src), maxSignature+utf8.UTFMax))
 	blank := false
@@ -89,13 +89,14 @@ func collapse(src []byte) string {
 	return cut(out, maxSignature)
 }
 
-// oneLine reports whether src needs no change, as gofmt leaves most lines.
+// oneLine reports whether src is ASCII that needs no change, as gofmt leaves
+// most lines.
 func oneLine(src []byte) bool {
 	if len(src) == 0 || len(src) > maxSignature || src[len(src)-1] == ' ' {
 		return false
 	}
 	for i, c := range src {
-		if c < ' ' || c == '/' || c == ' ' && (i == 0 || src[i-1] == ' ' || src[i-1] == '(' || src[i-1] == '[') {
+		if c < ' ' || c >= 0x7f || c == '/' || c == ' ' && (i == 0 || src[i-1] == ' ' || src[i-1] == '(' || src[i-1] == '[') {
 			return false
 		}
 	}
