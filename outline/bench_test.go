@@ -2,11 +2,11 @@ package outline
 
 import (
 	"context"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -20,7 +20,7 @@ func BenchmarkColdOutline(b *testing.B) {
 	b.Run("go", func(b *testing.B) {
 		x := New(Options{})
 		for _, name := range []string{"net/http/h2_bundle.go", "cmd/compile/internal/ssa/rewritegeneric.go", "go/types/infer.go", "reflect/all_test.go"} {
-			src, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", name))
+			src, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", name))
 			if err != nil {
 				b.Fatal(err)
 			}

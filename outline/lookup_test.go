@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -258,7 +258,7 @@ func TestLookupOfEverySymbol(t *testing.T) {
 	x := New(Options{})
 	total := 0
 	for _, name := range []string{"reflect/type.go", "net/http/server.go", "go/types/infer.go", "encoding/json/decode_test.go"} {
-		src, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", name))
+		src, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", name))
 		if err != nil {
 			t.Fatal(err)
 		}
