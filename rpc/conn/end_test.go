@@ -87,7 +87,6 @@ func TestDisconnectEndsContexts(t *testing.T) {
 		"serial":            {true, request},
 		"batch":             {false, "[" + request + "]"},
 		"serial and unread": {true, request + "\n" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"}`+"\n", 1000)},
-		"second serial":     {true, `{"jsonrpc":"2.0","id":0,"method":"quick"}` + "\n" + request},
 		"serial in batch":   {true, "[" + request + "]"},
 	} {
 		took := time.Hour
@@ -106,7 +105,7 @@ func disconnect(t *testing.T, onLoop bool, in string) time.Duration {
 	g := newGate()
 	m := g.method()
 	m.Serial = onLoop
-	p := start(t, methods{"gate": m, "quick": serial(echo)})
+	p := start(t, methods{"gate": m})
 	p.send(in)
 	receive(t, g.entered)
 	begin := time.Now()
@@ -120,6 +119,30 @@ func disconnect(t *testing.T, onLoop bool, in string) time.Duration {
 		t.Errorf("a disconnect is reported as %v", err)
 	}
 	return took
+}
+
+// TestTimerOfAnEarlierHandler has the timer that an earlier handler set come too
+// early for the one that holds the read loop.
+func TestTimerOfAnEarlierHandler(t *testing.T) {
+	g := newGate()
+	p := start(t, methods{"gate": serial(g.method())})
+	p.call(1, "gate", "[]")
+	receive(t, g.entered)
+	w := &serialWatch{c: p.conn, since: time.Now()}
+	w.tick()
+	looking := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.stop != nil
+	}
+	for begin := time.Now(); !looking(); {
+		if time.Since(begin) > patience {
+			t.Fatal("nobody looks whether the peer is there")
+		}
+	}
+	w.end()
+	close(g.let)
+	p.expect("1", 0)
 }
 
 func TestHalfCloseStillGetsReplies(t *testing.T) {
