@@ -42,7 +42,10 @@ typedef struct {
 static __thread arena *current;
 
 static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER;
-static chunk *spare; // chunks of CHUNK bytes, guarded by spare_mutex
+static chunk *spare;       // chunks of CHUNK bytes, guarded by spare_mutex
+static chunk *spare_first; // chunks of FIRST_CHUNK bytes, guarded by spare_mutex
+
+static chunk **spares(size_t size) { return size == CHUNK ? &spare : &spare_first; }
 
 static void no_memory(void) { _exit(EXIT_NO_MEMORY); }
 
@@ -60,14 +63,13 @@ static size_t size_of_class(unsigned class) {
 }
 
 static chunk *new_chunk(size_t size) {
-	if (size == CHUNK) {
-		pthread_mutex_lock(&spare_mutex);
-		chunk *c = spare;
-		if (c) spare = c->next;
-		pthread_mutex_unlock(&spare_mutex);
-		if (c) return c;
-	}
-	chunk *c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_mutex_lock(&spare_mutex);
+	chunk **list = spares(size);
+	chunk *c = *list;
+	if (c) *list = c->next;
+	pthread_mutex_unlock(&spare_mutex);
+	if (c) return c;
+	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (c == MAP_FAILED) no_memory();
 #ifdef MADV_HUGEPAGE
 	if (size == CHUNK) madvise(c, size, MADV_HUGEPAGE);
@@ -186,26 +188,28 @@ void arena_end(void) {
 	while (a->chunks) {
 		chunk *c = a->chunks;
 		a->chunks = c->next;
-		if (c->size != CHUNK) {
-			munmap(c, c->size);
-			continue;
-		}
 		pthread_mutex_lock(&spare_mutex);
-		c->next = spare;
-		spare = c;
+		chunk **list = spares(c->size);
+		c->next = *list;
+		*list = c;
 		pthread_mutex_unlock(&spare_mutex);
 	}
 	free(a);
 }
 
-void arena_trim(void) {
-	pthread_mutex_lock(&spare_mutex);
-	chunk *c = spare;
-	spare = NULL;
-	pthread_mutex_unlock(&spare_mutex);
+static void unmap_all(chunk *c) {
 	while (c) {
 		chunk *next = c->next;
 		munmap(c, c->size);
 		c = next;
 	}
+}
+
+void arena_trim(void) {
+	pthread_mutex_lock(&spare_mutex);
+	chunk *large = spare, *small = spare_first;
+	spare = spare_first = NULL;
+	pthread_mutex_unlock(&spare_mutex);
+	unmap_all(large);
+	unmap_all(small);
 }

@@ -27,7 +27,7 @@ func (m *macroScanner) directive(start, end int) {
 		})
 	case bytes.HasPrefix(name, []byte("el")):
 		if g := m.endBranch(start, end); g != nil {
-			m.prev, m.last, m.braces, m.parens = g.prev, "", g.braces, g.parens
+			m.prev, m.braces, m.parens = g.prev, g.braces, g.parens
 		}
 	case bytes.HasPrefix(name, []byte("endif")):
 		g := m.endBranch(start, end)

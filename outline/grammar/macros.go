@@ -58,7 +58,6 @@ type macroScanner struct {
 	src  []byte
 	out  []byte // nil until something is blanked
 	prev byte   // the last byte that is no space, outside of comments
-	last string // the last word, if nothing but space is behind it
 
 	braces, parens int // open ones
 	groups         []group
@@ -78,7 +77,7 @@ func (m *macroScanner) scan() {
 			m.prev = c
 		case c == '/' && i+1 < len(src) && (src[i+1] == '/' || src[i+1] == '*'):
 			i = commentEnd(src, i)
-		case isWord(c):
+		case wordByte[c]:
 			i = m.word(i)
 		default:
 			m.mark(c)
@@ -92,7 +91,7 @@ func (m *macroScanner) mark(c byte) {
 	if isSpace(c) {
 		return
 	}
-	m.prev, m.last = c, ""
+	m.prev = c
 	switch c {
 	case '{':
 		m.braces++
@@ -104,6 +103,13 @@ func (m *macroScanner) mark(c byte) {
 		m.parens--
 	}
 }
+
+var wordByte = func() (is [256]bool) {
+	for c := range 256 {
+		is[c] = isWord(byte(c))
+	}
+	return is
+}()
 
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -153,16 +159,29 @@ func (m *macroScanner) skipString(i int) int {
 // attribute can stand.
 func (m *macroScanner) word(i int) int {
 	src, end := m.src, i
-	for end < len(src) && isWord(src[end]) {
+	for end < len(src) && wordByte[src[end]] {
 		end++
 	}
-	prev, last := m.prev, m.last
-	name := string(src[i:end])
-	m.prev, m.last = src[end-1], name
-	if m.keyword(i, end, name, last) {
+	prev := m.prev
+	m.prev = src[end-1]
+	if end-i < 5 {
 		return end
 	}
-	if end-i < 5 || src[i] >= '0' && src[i] <= '9' || strings.IndexByte("=,(+-|!<?/%^[.", prev) >= 0 && prev != 0 {
+	switch c := src[i]; {
+	case c == '_', c >= 'A' && c <= 'Z':
+	case c == 'a', c == 'n', c == 'e', c == 'f', c == 'c': // asmlinkage, noinline, extern, friend, constexpr
+		if end-i > 10 {
+			return end
+		}
+	default:
+		return end
+	}
+	if prev != 0 && strings.IndexByte("=,(+-|!<?/%^[.", prev) >= 0 {
+		return end
+	}
+	name := string(src[i:end])
+	if m.keyword(i, end, name) {
+		m.prev = prev
 		return end
 	}
 	if wrapperMacros[name] {
@@ -181,7 +200,7 @@ func (m *macroScanner) word(i int) int {
 	case next == len(src):
 	case src[next] == '(' && !bareMacro(name):
 		if args := argumentsEnd(src, end); args > 0 && !hasSuffix(name) {
-			m.prev, m.last = prev, last
+			m.prev = prev
 			m.blank(i, args)
 			return args
 		}
@@ -190,30 +209,36 @@ func (m *macroScanner) word(i int) int {
 	case !isWord(src[next]) && strings.IndexByte("~*&[{}();:\"#", src[next]) < 0, bytes.HasPrefix(src[next:], []byte("::")):
 		return end
 	}
-	m.prev, m.last = prev, last
+	m.prev = prev
 	m.blank(i, end)
 	return end
 }
 
 // keyword rewrites keywords that the grammar knows under another name or in
 // another place, and reports whether word is one.
-func (m *macroScanner) keyword(i, end int, word, last string) bool {
-	switch {
-	case word == "__try", word == "__catch":
+func (m *macroScanner) keyword(i, end int, word string) bool {
+	switch word {
+	case "__try", "__catch":
 		m.blank(i, i+2) // libstdc++'s names for try and catch
-	case word == "extern" && bytes.HasPrefix(m.src[skipSpace(m.src, end):], []byte("template")),
-		word == "constexpr" && last == "explicit",
-		word == "friend" && !friendOfType.Match(m.src[skipSpace(m.src, end):]):
-		m.blank(i, end)
-		m.last = last
+		return true
+	case "extern":
+		if !bytes.HasPrefix(m.src[skipSpace(m.src, end):], []byte("template")) {
+			return false
+		}
+	case "constexpr":
+		if !bytes.HasSuffix(bytes.TrimRight(m.src[:i], " \t\r\n"), []byte("explicit")) {
+			return false
+		}
+	case "friend":
+		if friendOfType.Match(m.src[skipSpace(m.src, end):]) {
+			return false
+		}
 	default:
 		return false
 	}
+	m.blank(i, end)
 	return true
 }
-
-// friendOfType matches what a friend that is no function begins with.
-var friendOfType = regexp.MustCompile(`^(?:class|struct|union|enum|typename)\b|^[\w:<>, ]*;`)
 
 func skipSpace(src []byte, i int) int {
 	for i < len(src) && isSpace(src[i]) {
@@ -221,6 +246,9 @@ func skipSpace(src []byte, i int) int {
 	}
 	return i
 }
+
+// friendOfType matches what a friend that is no function begins with.
+var friendOfType = regexp.MustCompile(`^(?:class|struct|union|enum|typename)\b|^[\w:<>, ]*;`)
 
 // bareMacro reports whether parentheses behind a macro are not its arguments,
 // as in if FOO_CONSTEXPR (condition).
@@ -232,7 +260,7 @@ func isAttributeMacro(name string) bool {
 	if attributeMacros[name] {
 		return true
 	}
-	if valueMacros[name] || strings.ToUpper(name) != name && !strings.HasPrefix(name, "__attribute_") {
+	if valueMacros[name] || !upper(name) && !strings.HasPrefix(name, "__attribute_") {
 		return false
 	}
 	for _, p := range attributePrefixes {
@@ -241,6 +269,15 @@ func isAttributeMacro(name string) bool {
 		}
 	}
 	return hasSuffix(name)
+}
+
+func upper(name string) bool {
+	for i := range len(name) {
+		if name[i] >= 'a' && name[i] <= 'z' {
+			return false
+		}
+	}
+	return true
 }
 
 func hasSuffix(name string) bool {

@@ -147,6 +147,7 @@ var errNoTree = errors.New("grammar: no tree")
 // parse returns the records of src and whether its tree has errors.
 func (t *table) parse(src []byte) (nodes []node, hasError bool, err error) {
 	initAllocator()
+
 	var result C.mapd_result
 	C.mapd_parse(&t.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), &result)
 	if result.status != 0 {

@@ -2,7 +2,10 @@ package grammar
 
 import (
 	"bytes"
+	"runtime"
 	"sort"
+
+	"golang.org/x/sync/errgroup"
 
 	"mapd/outline/symbol"
 )
@@ -64,7 +67,7 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 type mender struct {
 	x        *extraction // of the whole file
 	segments []segment
-	budget   int // bytes that may still be parsed
+	budget   int // bytes that one run of segments may still parse
 }
 
 // chunks is how many parts a broken file is parsed in at first; a part that
@@ -74,7 +77,7 @@ const chunks = 16
 // newMender cuts the file of x where a definition starts at the left margin,
 // but not inside a definition that the whole tree knows without an error.
 func newMender(x *extraction) *mender {
-	m := &mender{x: x, budget: 3*len(x.src)/2 + 64<<10}
+	m := &mender{x: x}
 	if x.t.lang.split == nil {
 		return m
 	}
@@ -188,13 +191,13 @@ func (m *mender) clean() []bool {
 }
 
 // mend returns the union of what the segments show and of what the whole tree
-// knows besides.
+// knows besides. The parts of the file are parsed at the same time; each has a
+// budget of its own, so that the result does not depend on the order.
 func (m *mender) mend(whole piece) (piece, error) {
-	var result piece
 	clean := m.clean()
+	var runs [][2]int // segments that are parsed together
 	for k := 0; k < len(m.segments); {
 		if clean[k] {
-			result.add(whole.within(m.segments[k], true))
 			k++
 			continue
 		}
@@ -206,14 +209,34 @@ func (m *mender) mend(whole piece) (piece, error) {
 			}
 			end++
 		}
-		p, err := m.parse(k, end, whole)
-		if err != nil {
-			return piece{}, err
-		}
-		result.add(p)
+		runs = append(runs, [2]int{k, end})
 		k = end
 	}
-	result.exports = append(result.exports, whole.exports...)
+	pieces := make([]piece, len(runs))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, run := range runs {
+		group.Go(func() (err error) {
+			size := m.segments[run[1]-1].end - m.segments[run[0]].start
+			part := &mender{x: m.x, segments: m.segments, budget: 2*size + 4<<10}
+			pieces[i], err = part.parse(run[0], run[1], whole)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return piece{}, err
+	}
+	result := piece{exports: whole.exports}
+	for k, i := 0, 0; k < len(m.segments); {
+		if clean[k] {
+			result.add(whole.within(m.segments[k], true))
+			k++
+			continue
+		}
+		result.add(pieces[i])
+		k = runs[i][1]
+		i++
+	}
 	result.symbols = adopt(result.symbols, whole.symbols)
 	return result, nil
 }
