@@ -197,7 +197,7 @@ func fill(s string, size int) string { return s + strings.Repeat(" ", size-len(s
 // A worker that dies or fills its memory costs one answer its tree: the answer
 // says why, and the next parse works.
 func TestWorkersCostOneTree(t *testing.T) {
-	d := newDaemonWithin(t, func(l *rpc.Limits) { l.Outline.Memory = 256 << 20 })
+	d := newDaemonWithin(t, func(l *rpc.Limits) { l.Outline.Memory = 1 << 30 })
 	d.write("ok.c", "int f(void) { return 1; }\n")
 	// A type that nests without an end makes the parser fork until its memory is full.
 	d.write("Hostile.java", "class A { int ok() { return 1; } }\n"+strings.Repeat("a<", 30_000))
