@@ -115,6 +115,9 @@ func appendSymbol(dst []byte, s *symbol.Symbol, style style) []byte {
 // name, and what follows the name in the signature.
 func appendSignature(dst []byte, s *symbol.Symbol) []byte {
 	sig := s.Signature
+	if isData(s.Kind) && strings.TrimRight(sig, " (") == s.Name {
+		sig = ""
+	}
 	if s.Kind == symbol.Heading && sig != "" { // the marks of its level
 		dst = append(append(dst, s.Kind...), ' ')
 		dst = append(appendOneLine(dst, sig, shownSignature), ' ')

@@ -90,6 +90,7 @@ type scope struct {
 	doubt  bool // it is a definition only if a block follows
 	named  bool // its name follows its block
 	last   int  // last line with code in it
+	head   int  // last line of the brackets before its block
 }
 
 type state int
@@ -137,8 +138,12 @@ func (s *scanner) line(n int, raw []byte) {
 			s.begin(n, indent, raw, def)
 		}
 	}
+	inBrackets := s.others > 0
 	s.brackets(n, code)
 	s.extend(n, indent, true)
+	if top := s.top(); top != nil && top.state == waiting && s.braces == top.braces && (inBrackets || s.others > 0) {
+		top.head = n
+	}
 	s.settle(n)
 	s.lastCode, s.doc = n, 0
 }
@@ -355,7 +360,7 @@ func (s *scanner) top() *scope {
 func (s *scanner) settle(n int) {
 	const patience = 40 // lines
 	if top := s.top(); top != nil && top.state == waiting && s.others == 0 && n-top.symbol.Start > patience {
-		s.close(top.symbol.Start)
+		s.close(top.head)
 	}
 }
 
@@ -443,7 +448,7 @@ func (s *scanner) finish() {
 		top := s.top()
 		end := top.last
 		if top.state == waiting {
-			end = top.symbol.Start
+			end = top.head
 		}
 		s.close(end)
 	}

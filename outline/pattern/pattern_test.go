@@ -122,6 +122,7 @@ func TestNoEndIsInvented(t *testing.T) {
 		{"swift", "func f()\nfunc g()\n", "f [1-1]\ng [2-2]"},
 		{"ruby", "def f\n  a\ndef g\nend\n", "f [1-2]\ng [3-4]"},
 		{"ruby", "def f\n  a\nend\nend\nend\n", "f [1-3]"},
+		{"gomod", "module a\n\nrequire (\n\tb v1 // indirect\n\tc v2\n)\n", "module a [1-1]\nrequire [3-6]"},
 		{"java", "}}}}\nclass A {\n}\n", "A [2-3]"},
 		{"java", "class A {\n  void f() {\n  }\n}}}\nclass B {\n}\n", "A [1-4]\n  f [2-3]\nB [5-6]"},
 		{"typescript", "f(\"unclosed);\nfunction g() {\n  `\nfunction no() {}\n`\n}\nfunction h() {}\n", "g [2-6]\nh [7-7]"},
