@@ -32,9 +32,13 @@ func (u *unit) general(list []symbol.Symbol, d *ast.GenDecl, local bool) []symbo
 				kind = symbol.Constant
 			}
 			for _, s := range u.valueSpec(spec, start, kind) {
-				s.Local = local
-				if local && s.Kind != symbol.Function {
-					list = append(list, s.Children...)
+				if s.Local = local; local && s.Kind != symbol.Function {
+					// A local value is no symbol, but what its value defines is one.
+					for _, c := range s.Children {
+						if c.Local {
+							list = append(list, c)
+						}
+					}
 					continue
 				}
 				u.document(&s, doc)
