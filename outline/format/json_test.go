@@ -230,3 +230,38 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+func FuzzJSONLines(f *testing.F) {
+	f.Add([]byte("{\"a\":1}\n{\"a\":null,\"b\":[]}\nx\n"))
+	f.Add([]byte(`{"type":"session","cwd":"/"}` + "\n" + `{"type":"message","message":{"role":"user","content":"x"}}` + "\n" +
+		`{"type":"message","message":{"role":"assistant","model":"m","content":[{"type":"text","text":"y"},{"type":"toolCall","id":"1","name":"n","arguments":{}}]}}` + "\n" +
+		`{"type":"message","message":{"role":"toolResult","toolCallId":"1"}}`))
+	f.Add([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"s","call_id":"c","arguments":"{}"}}` + "\n" + `{"type":"compacted","payload":{"message":"z"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) { mustScan(t, "jsonl", data) })
+}
+
+func TestJSONLinesHostile(t *testing.T) {
+	call := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"n","input":{}}]}}` + "\n"
+	tests := map[string]string{
+		"records":  huge("{\"a\":1}\n", 1<<20),
+		"keys":     "{" + huge(`"a":1,`, 1<<20) + `"b":2}`,
+		"columns":  manyColumns(),
+		"broken":   huge("{\n", 1<<20),
+		"brackets": huge("[", 10<<20),
+		"calls":    huge(call, 1<<17),
+		"turns":    huge(call+`{"type":"user","message":{"role":"user","content":"x"}}`+"\n", 1<<17),
+		"blocks":   `{"type":"user","message":{"role":"user","content":[` + huge(`{"type":"tool_result","tool_use_id":"x"},`, 1<<18) + "{}]}}",
+		"NULs":     huge("\x00", 1<<20),
+	}
+	for name, data := range tests {
+		t.Run(name, func(t *testing.T) { mustScan(t, "jsonl", []byte(data)) })
+	}
+}
+
+func manyColumns() string {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "{\"k%d\":1}\n", i)
+	}
+	return b.String()
+}

@@ -217,7 +217,7 @@ func (n *notebook) emit(kind, language string, source cellSource, start, end int
 	first, _, _ := bytes.Cut(bytes.TrimSpace(source.text), []byte("\n"))
 	n.d.tree.begin(symbol.Symbol{
 		Name: "[" + strconv.Itoa(n.cells) + "]", Kind: symbol.Section, Start: start, NameLine: start,
-		Signature: strings.TrimSpace(what + " " + preview(first[:min(len(first), 4*MaxPreview)], MaxPreview)),
+		Signature: strings.TrimSpace(preview([]byte(what), MaxPreview) + " " + preview(first[:min(len(first), 4*MaxPreview)], MaxPreview)),
 	})
 	if !n.d.tree.full() {
 		text := hashline.NewText(source.text)

@@ -113,8 +113,7 @@ func (s *session) close(last int) {
 		t.leaf(c)
 	}
 	if s.omitted > 0 {
-		t.omit(s.children[len(s.children)-1].Start, s.last, "call")
-		t.top().omitted = s.omitted
+		t.leaf(elided(s.omitted, "call", s.children[len(s.children)-1].End, s.last))
 	}
 	s.children, s.omitted = s.children[:0], 0
 	t.end(min(last, s.last))
