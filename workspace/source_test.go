@@ -141,6 +141,8 @@ func (p faultyPlace) look(name string) (node, error) {
 	return faultyNode{n, p.f}, nil
 }
 
+func (p faultyPlace) stat(name string) (stamp, error) { return p.f.stamp(p.place.stat(name)) }
+
 func (p faultyPlace) create(name string, mode uint32) (target, error) {
 	if err := p.f.at("create"); err != nil {
 		return nil, err
