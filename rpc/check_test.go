@@ -183,3 +183,47 @@ func TestLedgerAndForget(t *testing.T) {
 		t.Errorf("after forgetting all: %+v", r)
 	}
 }
+
+// A client that asked for it is told of stale lines without asking, of other
+// sessions' edits with who made them, and never of its own.
+func TestStalePush(t *testing.T) {
+	d := newDaemon(t)
+	d.write("a.txt", "one\ntwo\nthree\n")
+	watcher := d.session(`{"stale":"push","session":"watcher"}`)
+	at := anchors(watcher.read(`{"path":"a.txt"}`))
+	next := func() wire.Stale {
+		t.Helper()
+		m := watcher.next()
+		var s wire.Stale
+		if err := json.Unmarshal(m.Params, &s); err != nil || m.Method != "mapd/stale" {
+			t.Fatalf("%v %+v", err, m)
+		}
+		return s
+	}
+	d.write("a.txt", "one\nTWO\nthree\n")
+	s := next()
+	want := []wire.StaleRange{{Served: hashline.Range{Start: 2, End: 2}, Status: "changed", Now: &hashline.Range{Start: 2, End: 2}}}
+	if diff := cmp.Diff(want, s.Ranges); diff != "" || s.Path != "a.txt" || s.By != "" {
+		t.Errorf("%+v %s", s, diff)
+	}
+
+	other := d.session(`{"session":"other"}`)
+	mine := anchors(other.read(`{"path":"a.txt"}`))
+	other.edit(fmt.Sprintf(`{"path":"a.txt","edits":[{"op":"delete","pos":%q}]}`, mine[1]))
+	if s := next(); s.By != "other" || len(s.Ranges) == 0 || s.Ranges[0].Status != "deleted" {
+		t.Errorf("another session's edit: %+v", s)
+	}
+
+	r := watcher.edit(fmt.Sprintf(`{"path":"a.txt","edits":[{"op":"replace","pos":%q,"lines":["THREE"]}]}`, at[3]))
+	if !r.Applied || r.Stale != nil {
+		t.Errorf("own edit: %+v", r)
+	}
+	d.write("b.txt", "b\n")
+	watcher.read(`{"path":"b.txt"}`) // call fails if a notification comes first
+	if err := os.Remove(filepath.Join(d.dir, "a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if s := next(); s.To != nil || s.Ranges[0].Status != "deleted" {
+		t.Errorf("a file that is gone: %+v", s)
+	}
+}

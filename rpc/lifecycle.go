@@ -38,6 +38,9 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 	if err := p.server.attach(p, session); err != nil {
 		return conn.Reply{}, err
 	}
+	if session.stale == wire.StalePush {
+		p.background.Go(func() { session.push(p.ctx, p.connection()) })
+	}
 	result := wire.InitializeResult{
 		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
 		Capabilities: wire.ServerCapabilities{

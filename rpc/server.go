@@ -114,6 +114,8 @@ func (s *Server) serve(p *peer, rwc io.ReadWriteCloser) error {
 	case <-c.Done():
 	}
 	<-c.Done()
+	p.cancel()
+	p.background.Wait()
 	return c.Err()
 }
 
@@ -248,14 +250,16 @@ func (s *Server) allowed(root string) bool {
 
 // peer is one connection, and its session once it is initialized.
 type peer struct {
-	server   *Server
-	who      Peer
-	ctx      context.Context
-	cancel   context.CancelFunc // ends ctx, and the connection at once
-	gone     chan struct{}      // closed when the connection has ended
-	failures atomic.Int64       // requests that failed
-	arrival  int                // order of arrival
-	evicted  bool               // it makes room; guarded by the server's mu
+	server *Server
+	who    Peer
+	ctx    context.Context
+	cancel context.CancelFunc // ends ctx, and the connection at once
+	gone   chan struct{}      // closed when the connection has ended
+	// background holds what runs beside the requests; the read loop adds to it.
+	background sync.WaitGroup
+	failures   atomic.Int64 // requests that failed
+	arrival    int          // order of arrival
+	evicted    bool         // it makes room; guarded by the server's mu
 
 	mu      sync.Mutex // guards what follows
 	conn    *conn.Conn

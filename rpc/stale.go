@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"time"
 
 	"mapd/recovery"
 	"mapd/rpc/conn"
@@ -20,6 +21,7 @@ type news struct {
 	stale   []wire.Stale
 	tell    []told
 	edited  map[string]bool // files whose state the reply tells by itself
+	pushed  []conn.Notification
 }
 
 // told is that the session knows a file up to a snapshot.
@@ -27,6 +29,7 @@ type told struct{ path, snapshot string }
 
 // told makes a reply that carries the news: it is not told again.
 func (n news) told(reply conn.Reply) conn.Reply {
+	reply.After = append(reply.After, n.pushed...)
 	if len(n.tell) == 0 {
 		return reply
 	}
@@ -66,16 +69,61 @@ func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult
 		}
 		path := w.After.Path()
 		f := s.ledger.File(path)
-		if s.stale == wire.StaleAttach && !knows(f, w.Before.Snapshot()) {
+		if s.stale != wire.StaleOff && !knows(f, w.Before.Snapshot()) {
 			n.compare(f, w.Before)
 		}
 		n.edited[path] = true
 		n.tell = append(n.tell, told{path, w.After.Snapshot()})
 	}
-	if s.stale == wire.StaleAttach {
+	switch s.stale {
+	case wire.StaleAttach:
 		n.gather(ctx, nil)
+	case wire.StalePush:
+		n.pushed, n.stale = n.notifications(), nil
 	}
 	return n
+}
+
+// notifications are the stale objects as mapd/stale sends them.
+func (n *news) notifications() []conn.Notification {
+	var out []conn.Notification
+	for _, stale := range n.stale {
+		params, err := encode(stale)
+		if err != nil {
+			n.session.server.log.Error("a notification could not be encoded", "err", err)
+			continue
+		}
+		out = append(out, conn.Notification{Method: wire.NotifyStale, Params: params})
+	}
+	return out
+}
+
+// pushEvery is how often the files that a session was shown are looked at, for
+// a client that wants to be told without asking. What changes within one period
+// comes as one notification.
+const pushEvery = 200 * time.Millisecond
+
+// push tells the client of lines that went stale until ctx ends.
+func (s *Session) push(ctx context.Context, c *conn.Conn) {
+	ticker := time.NewTicker(pushEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		n := news{session: s}
+		n.gather(ctx, nil)
+		for _, t := range n.tell {
+			s.ledger.Tell(t.path, t.snapshot)
+		}
+		for _, note := range n.notifications() {
+			if c.Notify(note.Method, note.Params) != nil {
+				return // the connection is over
+			}
+		}
+	}
 }
 
 // gather adds what became of the files that the session was shown last.
