@@ -230,7 +230,8 @@ func (m *macroScanner) keyword(i, end int, word string) bool {
 			return false
 		}
 	case "friend":
-		if friendOfType.Match(m.src[skipSpace(m.src, end):]) {
+		at := skipSpace(m.src, end)
+		if friendOfType.Match(m.src[at:min(len(m.src), at+200)]) {
 			return false
 		}
 	default:

@@ -141,7 +141,7 @@ func tsNamespace(x *extraction, i int, sc *scope) {
 func tsAmbient(x *extraction, i int, sc *scope) {
 	n := x.nodes[i]
 	text := x.text[n.start:n.end]
-	if m := tsGlobal.FindSubmatchIndex(text); m != nil {
+	if m := tsGlobal.FindSubmatchIndex(text[:min(len(text), 100)]); m != nil {
 		d := def{name: "global", nameAt: n.start + m[2], kind: symbol.Namespace, start: n.start, end: n.end, sigEnd: n.start + m[3]}
 		if x.wrapped >= 0 {
 			d.start = x.wrapped

@@ -38,6 +38,8 @@ func testAnswer(grammar string, src []byte) []byte {
 		os.Exit(3)
 	case "inherited":
 		return encodeList([]byte{statusOK}, &symbol.List{Source: symbol.Parser, Symbols: descriptors()})
+	case "nothing":
+		return encodeList([]byte{statusOK}, &symbol.List{Source: symbol.Parser})
 	case "raw":
 		return src
 	case "cut":
