@@ -204,15 +204,27 @@ func provenSpan(scene *recovery.Scene, span recovery.Span) recovery.Span {
 	return span
 }
 
+// neverServed is the warning of an edit that uses an anchor which was not shown
+// to the session.
+const neverServed = "never_served"
+
 // note keeps what the client should know about an edit that is not rejected.
 func (e *editing) note(verdicts []recovery.Verdict, unseen []hashline.Range) {
+	var never []string
 	for _, v := range verdicts {
 		switch v.Status {
 		case recovery.Moved:
 			e.rebased = append(e.rebased, wire.Rebased{From: v.Anchor.String(), To: v.Now.String()})
 		case recovery.NeverServed:
-			e.warnings = append(e.warnings, fmt.Sprintf("never_served: %s was not shown to this session; it was taken because the live line %d has its hash", v.Anchor, v.Line))
+			never = append(never, v.Anchor.String())
+			unseen = hashline.Subtract(unseen, []hashline.Range{v.Place}) // said by this warning
 		}
+	}
+	if len(never) > 0 {
+		e.warnings = append(e.warnings, neverServed)
+	}
+	if len(never) > 0 && len(verdicts) > 1 {
+		e.warnings = append(e.warnings, fmt.Sprintf("%s were not shown to this session; they were taken because the live lines have their hashes", strings.Join(never, ", ")))
 	}
 	if len(unseen) > 0 {
 		e.warnings = append(e.warnings, fmt.Sprintf("lines %s were replaced without having been shown to this session", joinRanges(unseen)))

@@ -1,0 +1,535 @@
+package rpc_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"mapd/hashline"
+	"mapd/rpc/wire"
+)
+
+var update = flag.Bool("update", false, "write what is into the cases of testdata; read the difference before committing it")
+
+// TestEditCases runs the cases in testdata/edit: what agents and other programs
+// do to one file, what the agents are answered, and what the file holds then. A
+// case is some sections with one name:
+//
+//	NAME/old     the file at first; Go's escapes are understood, and \c at the
+//	             very end takes away the last newline
+//	NAME/TEXT    other texts that the file gets from other programs
+//	NAME/steps   one line each, see editCase.step
+//	NAME/want    what the steps were answered
+//	NAME/new     the file in the end
+//
+// Beside what is written there, an edit that is not applied must leave the file
+// untouched, and none may leave anything else behind.
+func TestEditCases(t *testing.T) {
+	names, err := filepath.Glob("testdata/edit/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no cases", err)
+	}
+	count := 0
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		family := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		d := newDaemon(t)
+		for i, c := range editCases(t, archive) {
+			count++
+			t.Run(family+"/"+c.name, func(t *testing.T) { c.run(t, d, fmt.Sprintf("%s-%d", family, i)) })
+		}
+		if *update {
+			if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if count < 60 {
+		t.Errorf("%d cases, want at least 60", count)
+	}
+}
+
+type editCase struct {
+	name     string
+	sections map[string]*txtar.File
+
+	t        *testing.T
+	d        *daemon
+	dir      string // of the case, in the daemon's folder
+	agents   map[string]*agent
+	as       string                    // the agent that acts
+	anchors  map[string]map[int]string // by source (r1, e1 …) and line
+	snapshot map[string]string         // by source
+	reads    int
+	edits    int
+	pending  *wire.EditParams // collects operations until the next step
+	tail     string           // what the call has beside them, as JSON members
+	out      strings.Builder
+}
+
+func editCases(t *testing.T, a *txtar.Archive) []*editCase {
+	var out []*editCase
+	for i := range a.Files {
+		f := &a.Files[i]
+		name, section, ok := strings.Cut(f.Name, "/")
+		if !ok {
+			t.Fatalf("section %q", f.Name)
+		}
+		if n := len(out); n == 0 || out[n-1].name != name {
+			out = append(out, &editCase{name: name, sections: map[string]*txtar.File{}})
+		}
+		out[len(out)-1].sections[section] = f
+	}
+	return out
+}
+
+func (c *editCase) run(t *testing.T, d *daemon, dir string) {
+	c.t, c.d, c.dir, c.as = t, d, dir, "a"
+	c.agents, c.anchors, c.snapshot = map[string]*agent{}, map[string]map[int]string{}, map[string]string{}
+	if old := c.sections["old"]; old != nil {
+		d.write(dir+"/f", decodeText(t, old.Data))
+	} else {
+		d.write(dir+"/.keep", "")
+	}
+	for line := range strings.Lines(string(c.sections["steps"].Data)) {
+		c.step(strings.TrimSuffix(line, "\n"))
+	}
+	c.send()
+	for _, a := range c.agents {
+		a.conn.Close()
+	}
+	c.compare("want", c.out.String())
+	if c.sections["new"] != nil {
+		c.compare("new", encodeText(c.content("f")))
+	}
+}
+
+func (c *editCase) compare(section, got string) {
+	c.t.Helper()
+	f := c.sections[section]
+	switch {
+	case f == nil:
+		c.t.Fatalf("got %s, which the case does not have:\n%s", section, got)
+	case string(f.Data) == got:
+	case *update:
+		f.Data = []byte(got)
+	default:
+		c.t.Errorf("%s:\n%swant:\n%s", section, got, f.Data)
+	}
+}
+
+func (c *editCase) path(name string) string { return filepath.Join(c.d.dir, c.dir, name) }
+
+func (c *editCase) content(name string) string {
+	b, err := os.ReadFile(c.path(name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// agent returns the session that acts; its name may hold options: b{"umask":0}.
+func (c *editCase) agent() *agent {
+	name, options, _ := strings.Cut(c.as, "{")
+	if c.agents[name] == nil {
+		if options != "" {
+			c.agents[name] = c.d.session("{" + options)
+		} else {
+			c.agents[name] = c.d.session()
+		}
+	}
+	c.as = name
+	return c.agents[name]
+}
+
+// step does one step. Lines that were shown are named by who showed them: r1:3
+// is line 3 as the first read had it, e2:3 as the second edit's answer had it,
+// x1:3 as an outsider would make it from the section x1, live:3 from the file.
+//
+//	as b{OPTIONS}       the agent of what follows; a at first
+//	read [2-3,5]        read the file, or some lines of it
+//	becomes TEXT [with the same time]
+//	                    another program gives the file the bytes of a section
+//	edit OP [ANCHOR [ANCHOR]] [NAME=VALUE…]
+//	and OP …            one more operation in the same call
+//	| LINE              one more line of the operation
+//	forget              the agent forgets what it was shown
+//	link, symlink, mkfifo, mkdir NAME; chmod MODE; remove
+//	file NAME           the file that the edits name, instead of f
+//	stat NAME           say what it is
+func (c *editCase) step(line string) {
+	c.t.Helper()
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "|":
+		last := &c.pending.Edits[len(c.pending.Edits)-1]
+		payload := strings.TrimSuffix(decodeText(c.t, []byte(c.named(rest)+"\n")), "\n")
+		*last.Lines = append(*last.Lines, payload)
+		return
+	case "and":
+		c.operation(rest)
+		return
+	}
+	c.send()
+	switch word {
+	case "edit":
+		c.pending, c.tail = &wire.EditParams{Path: c.dir + "/f"}, ""
+		c.operation(rest)
+	case "as":
+		c.as = rest
+	case "read":
+		c.read(rest)
+	case "becomes":
+		c.becomes(rest)
+	case "forget":
+		c.agent().call("mapd/forget", `{}`)
+	default:
+		c.disk(word, rest)
+	}
+}
+
+// disk does what other programs do to the directory.
+func (c *editCase) disk(word, rest string) {
+	f := c.path("f")
+	var err error
+	switch word {
+	case "link":
+		err = os.Link(f, c.path(rest))
+	case "symlink": // f becomes a link to it
+		err = errors.Join(os.Rename(f, c.path(rest)), os.Symlink(rest, f))
+	case "mkfifo":
+		err = syscall.Mkfifo(c.path(rest), 0o600)
+	case "mkdir":
+		err = os.Mkdir(c.path(rest), 0o700)
+	case "remove":
+		err = os.Remove(f)
+	case "chmod":
+		mode, _ := strconv.ParseUint(rest, 8, 32)
+		err = syscall.Chmod(f, uint32(mode))
+	case "stat":
+		var info os.FileInfo
+		if info, err = os.Lstat(c.path(rest)); err == nil {
+			fmt.Fprintf(&c.out, "%s: %v, %d links\n", rest, info.Mode(), info.Sys().(*syscall.Stat_t).Nlink)
+		}
+	default:
+		c.t.Fatalf("step %q", word)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *editCase) becomes(rest string) {
+	name, how, _ := strings.Cut(rest, " ")
+	before, err := os.Stat(c.path("f"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.d.write(c.dir+"/f", decodeText(c.t, c.sections[name].Data))
+	if how == "with the same time" {
+		if err := os.Chtimes(c.path("f"), before.ModTime(), before.ModTime()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c *editCase) read(lines string) {
+	params := fmt.Sprintf(`{"path":%q,"map":"never"`, c.dir+"/f")
+	if lines != "" {
+		var rs []string
+		for part := range strings.SplitSeq(lines, ",") {
+			from, to, ok := strings.Cut(part, "-")
+			if !ok {
+				to = from
+			}
+			rs = append(rs, fmt.Sprintf(`{"start":%s,"end":%s}`, from, to))
+		}
+		params += `,"ranges":[` + strings.Join(rs, ",") + `]`
+	}
+	c.reads++
+	source := fmt.Sprintf("r%d", c.reads)
+	m := c.agent().call("mapd/read", params+"}")
+	if m.Error != nil {
+		fmt.Fprintf(&c.out, "%s: %s\n", source, m.code())
+		return
+	}
+	var r wire.ReadResult
+	if err := json.Unmarshal(m.Result, &r); err != nil {
+		c.t.Fatal(err)
+	}
+	c.anchors[source], c.snapshot[source] = anchors(r), r.Snapshot
+	for _, s := range r.Stale {
+		for _, one := range s.Ranges {
+			fmt.Fprintf(&c.out, "%s: told that %v is %s\n", source, one.Served, one.Status)
+		}
+	}
+}
+
+// named replaces {r1:3} by the anchor.
+func (c *editCase) named(s string) string {
+	before, rest, ok := strings.Cut(s, "{")
+	where, after, closed := strings.Cut(rest, "}")
+	if !ok || !closed || !strings.Contains(where, ":") {
+		return s
+	}
+	return before + c.anchor(where) + after
+}
+
+func (c *editCase) anchor(where string) string {
+	c.t.Helper()
+	if strings.Contains(where, "#") {
+		return where
+	}
+	source, number, _ := strings.Cut(where, ":")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		c.t.Fatalf("anchor %q", where)
+	}
+	text := c.sections[source]
+	switch {
+	case source == "live":
+		return hashline.NewText([]byte(c.content("f"))).Anchor(n, 4).String()
+	case text != nil:
+		return hashline.NewText([]byte(decodeText(c.t, text.Data))).Anchor(n, 4).String()
+	case c.anchors[source][n] == "":
+		c.t.Fatalf("%s did not show line %d", source, n)
+	}
+	return c.anchors[source][n]
+}
+
+// operation adds OP [ANCHOR [ANCHOR]] [NAME=VALUE…] to the call.
+func (c *editCase) operation(rest string) {
+	c.t.Helper()
+	words := strings.Fields(rest)
+	e := wire.Edit{Op: words[0]}
+	var at []string
+	for _, w := range words[1:] {
+		name, value, ok := strings.Cut(w, "=")
+		switch {
+		case !ok:
+			at = append(at, c.anchor(w))
+		case name == "snapshot":
+			c.pending.Snapshot = c.snapshot[value]
+			if c.pending.Snapshot == "" {
+				c.pending.Snapshot = value
+			}
+		case name == "pos": // as it is written, with _ for a space
+			e.Pos = strings.ReplaceAll(c.named(value), "_", " ")
+		case name == "onStale":
+			c.pending.OnStale = value
+		case name == "requestId":
+			c.pending.RequestID = value
+		case name == "dryRun":
+			c.pending.DryRun = true
+		case name == "create":
+			c.pending.Create = true
+		case name == "file":
+			c.pending.Path = c.dir + "/" + value
+		default:
+			c.t.Fatalf("edit with %q", w)
+		}
+	}
+	if len(at) > 0 {
+		e.Pos = at[0]
+	}
+	if len(at) > 1 {
+		e.End = at[1]
+	}
+	if e.Op != wire.OpDelete {
+		e.Lines = &[]string{}
+	}
+	c.pending.Edits = append(c.pending.Edits, e)
+}
+
+// send makes the call that was collected.
+func (c *editCase) send() {
+	c.t.Helper()
+	if c.pending == nil {
+		return
+	}
+	params, err := json.Marshal(c.pending)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.pending = nil
+	before := c.disked()
+	c.edits++
+	source := fmt.Sprintf("e%d", c.edits)
+	m := c.agent().call("mapd/edit", string(params))
+	applied := false
+	if m.Error != nil {
+		c.refused(source, m)
+	} else {
+		applied = c.answered(source, m)
+	}
+	after := c.disked()
+	if !applied && !slices.Equal(before, after) {
+		c.t.Errorf("%s: an edit that was not applied left %q, it was %q", source, after, before)
+	}
+	for _, entry := range after {
+		if strings.Contains(entry, ".mapd") || strings.Contains(entry, "tmp") {
+			c.t.Errorf("%s: %s was left", source, entry)
+		}
+	}
+}
+
+// disked returns each entry of the directory with all of which an edit that is
+// not applied must leave as it is.
+func (c *editCase) disked() (out []string) {
+	entries, err := os.ReadDir(c.path(""))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		content := ""
+		if info.Mode().IsRegular() {
+			content = c.content(e.Name())
+		}
+		out = append(out, fmt.Sprintf("%s %d %v %v %q", e.Name(), info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime(), content))
+	}
+	return out
+}
+
+// answered writes down the result of an edit and reports whether it was applied.
+func (c *editCase) answered(source string, m message) bool {
+	var r wire.EditResult
+	if err := json.Unmarshal(m.Result, &r); err != nil {
+		c.t.Fatal(err)
+	}
+	words := []string{"applied"}
+	switch {
+	case r.DryRun && r.NoChange:
+		words = []string{"dry run, no change"}
+	case r.DryRun:
+		words = []string{"dry run"}
+	case r.NoChange:
+		words = []string{"no change"}
+	}
+	if r.Applied == (r.DryRun || r.NoChange) {
+		c.t.Errorf("%s: %s", source, m.Result)
+	}
+	if r.FirstChangedLine > 0 {
+		words = append(words, fmt.Sprintf("first %d", r.FirstChangedLine))
+	}
+	for _, s := range r.Renumber {
+		words = append(words, fmt.Sprintf("after %d %+d", s.After, s.Delta))
+	}
+	for _, b := range r.Rebased {
+		words = append(words, fmt.Sprintf("%s followed to %s", lineOf(b.From), lineOf(b.To)))
+	}
+	if r.InPlace {
+		words = append(words, "in place")
+	}
+	var shown []wire.Content
+	for _, h := range r.Anchors {
+		shown = append(shown, wire.Content{Text: h.Text})
+		words = append(words, fmt.Sprintf("shows %d-%d", h.Start, h.End))
+	}
+	words = append(words, r.Warnings...)
+	c.anchors[source], c.snapshot[source] = anchors(wire.ReadResult{Content: shown}), r.Snapshot
+	fmt.Fprintf(&c.out, "%s: %s\n", source, strings.Join(words, ", "))
+	return r.Applied
+}
+
+func lineOf(anchor string) string {
+	line, _, _ := strings.Cut(anchor, "#")
+	return line
+}
+
+// refused writes down the error of an edit.
+func (c *editCase) refused(source string, m message) {
+	if !strings.Contains(m.Error.Message, "nothing was written") {
+		c.t.Errorf("%s: the message could be read as success: %q", source, m.Error.Message)
+	}
+	var data struct {
+		Applied        *bool
+		Mismatches     []wire.Mismatch
+		Remaps         map[string]string
+		AffectedRanges []hashline.Range
+		Snapshot       string
+		Reread         *wire.Reread
+	}
+	if err := json.Unmarshal(m.Error.Data, &data); err != nil {
+		c.t.Fatal(err)
+	}
+	if m.code() != "stale_anchors" {
+		words := strings.ReplaceAll(m.Error.Message, c.dir+"/", "")
+		fmt.Fprintf(&c.out, "%s: %s: %s\n", source, m.code(), words)
+		return
+	}
+	var words []string
+	for _, mm := range data.Mismatches {
+		word := lineOf(mm.Anchor) + " " + mm.Status
+		if mm.Now != "" {
+			word += " to " + lineOf(mm.Now)
+		}
+		words = append(words, word)
+	}
+	for _, old := range slices.SortedFunc(maps.Keys(data.Remaps), compareLines) {
+		words = append(words, lineOf(old)+" is now "+lineOf(data.Remaps[old]))
+	}
+	words = append(words, fmt.Sprintf("affected %v", data.AffectedRanges))
+	if data.Reread == nil || data.Applied == nil || *data.Applied {
+		c.t.Fatalf("%s: %s", source, m.Error.Data)
+	}
+	words = append(words, fmt.Sprintf("shows %v", data.Reread.Ranges))
+	c.anchors[source], c.snapshot[source] = anchors(wire.ReadResult{Content: []wire.Content{{Text: data.Reread.Text}}}), data.Snapshot
+	fmt.Fprintf(&c.out, "%s: stale_anchors: %s\n", source, strings.Join(words, ", "))
+}
+
+func compareLines(a, b string) int {
+	x, _ := strconv.Atoi(lineOf(a))
+	y, _ := strconv.Atoi(lineOf(b))
+	return x - y
+}
+
+// decodeText reads the notation of a text.
+func decodeText(t *testing.T, data []byte) string {
+	t.Helper()
+	var sb strings.Builder
+	for line := range strings.Lines(string(data)) {
+		body, noEnd := strings.CutSuffix(strings.TrimSuffix(line, "\n"), `\c`)
+		s, err := strconv.Unquote(`"` + strings.NewReplacer(`"`, `\"`, "\t", `\t`).Replace(body) + `"`)
+		if err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		sb.WriteString(s)
+		if !noEnd {
+			sb.WriteByte('\n')
+		}
+	}
+	return sb.String()
+}
+
+// encodeText writes the notation of a text.
+func encodeText(s string) string {
+	var sb strings.Builder
+	for line := range strings.Lines(s) {
+		body, ended := strings.CutSuffix(line, "\n")
+		quoted := strconv.Quote(body)
+		sb.WriteString(strings.NewReplacer(`\"`, `"`, `\t`, "\t").Replace(quoted[1 : len(quoted)-1]))
+		if !ended {
+			sb.WriteString(`\c`)
+		}
+		sb.WriteByte('\n')
+	}
+	return sb.String()
+}
