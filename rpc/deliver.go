@@ -10,7 +10,8 @@ import (
 	"mapd/rpc/wire"
 )
 
-// readsAtOnce is how many reads of one mapd/readMany run at the same time.
+// readsAtOnce is how many reads of the mapd/readMany of one session run at the
+// same time.
 const readsAtOnce = 8
 
 // serveRead answers mapd/read.
@@ -39,7 +40,15 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (rep
 	}
 	attempts := s.begin(ctx, p.Reads...)
 	defer func() { reply = attempts.end(reply, err) }()
-	answers, results := s.readAll(ctx, p.Reads)
+	prepared := &preparation{server: s.server}
+	defer func() {
+		if err != nil {
+			prepared.done()
+		} else {
+			reply = prepared.handOver(reply)
+		}
+	}()
+	answers, results := s.readAll(ctx, p.Reads, prepared)
 	if err := ctx.Err(); err != nil {
 		return conn.Reply{}, err
 	}
@@ -58,17 +67,25 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (rep
 }
 
 // readAll runs reads, a few at once, and returns their answers and encoded
-// outcomes in order.
-func (s *Session) readAll(ctx context.Context, reads []wire.ReadParams) ([]*readAnswer, [][]byte) {
+// outcomes in order. What they take is counted in prepared; a read for which
+// there is no room fails as busy.
+func (s *Session) readAll(ctx context.Context, reads []wire.ReadParams, prepared *preparation) ([]*readAnswer, [][]byte) {
 	answers := make([]*readAnswer, len(reads))
 	outcomes := make([][]byte, len(reads))
-	slots := make(chan struct{}, readsAtOnce)
 	var wg sync.WaitGroup
 	for i, read := range reads {
-		slots <- struct{}{}
+		select {
+		case s.reading <- struct{}{}:
+		case <-ctx.Done():
+			outcomes[i] = failedRead(toWire(ctx.Err()))
+			continue
+		}
 		wg.Go(func() {
-			defer func() { <-slots }()
+			defer func() { <-s.reading }()
 			answers[i], outcomes[i] = s.readOne(ctx, read)
+			if busy := prepared.add(2 * len(outcomes[i])); busy != nil { // here, and in the reply
+				answers[i], outcomes[i] = nil, failedRead(busy)
+			}
 		})
 	}
 	wg.Wait()

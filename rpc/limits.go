@@ -24,6 +24,8 @@ type Limits struct {
 	LedgerBytes  int64         // memory of all ledgers
 	ImageBytes   int           // bytes of an image that one answer carries
 	Connections  int           // open at once
+	Messages     int64         // bytes of the large messages of all connections
+	Replies      int64         // bytes of replies that wait for the peers of all connections
 	Sessions     int           // named sessions kept at once
 	SessionKept  time.Duration // how long a detached named session is kept
 	Idle         time.Duration // the daemon ends after this long without a connection
@@ -43,6 +45,8 @@ func DefaultLimits() Limits {
 		LedgerBytes:  64 << 20,
 		ImageBytes:   20 << 20,
 		Connections:  4096,
+		Messages:     256 << 20,
+		Replies:      256 << 20,
 		Sessions:     64,
 		SessionKept:  24 * time.Hour,
 		Idle:         30 * time.Minute,
@@ -88,6 +92,8 @@ func (l *Limits) named() []namedLimit {
 		{"ledger_bytes", &l.LedgerBytes},
 		{"image_bytes", &l.ImageBytes},
 		{"connections", &l.Connections},
+		{"message_bytes", &l.Messages},
+		{"reply_bytes", &l.Replies},
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},
 		{"idle_ms", &l.Idle},

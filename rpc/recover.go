@@ -173,7 +173,9 @@ func (s *Session) reissue(ctx context.Context, lost []recovery.Read) ([]*readAns
 		}
 		runnable, at = append(runnable, p), append(at, i)
 	}
-	answers, done := s.readAll(ctx, runnable)
+	prepared := &preparation{server: s.server}
+	defer prepared.done()
+	answers, done := s.readAll(ctx, runnable, prepared)
 	for k, i := range at {
 		outcomes[i] = done[k]
 	}

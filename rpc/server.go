@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,16 +42,21 @@ type Peer struct {
 
 // Server answers connections. It is safe for concurrent use.
 type Server struct {
-	opt     Options
-	cache   *workspace.Cache
-	views   *lru.Cache[view.Key, *shown]
-	maps    *lru.Cache[mapKey, *hashline.LineMap]
-	ledgers *recovery.Ledgers
-	lineage *recovery.Lineage
-	authors *lru.Cache[string, string] // snapshot -> who wrote it
-	log     *slog.Logger
-	metrics *metrics
-	started time.Time
+	opt   Options
+	cache *workspace.Cache
+	views *lru.Cache[view.Key, *shown]
+	// rendering has an element for each view that is made: more of them at once than
+	// there are processors would only make those wait whose view is there.
+	rendering chan struct{}
+	maps      *lru.Cache[mapKey, *hashline.LineMap]
+	ledgers   *recovery.Ledgers
+	lineage   *recovery.Lineage
+	authors   *lru.Cache[string, string] // snapshot -> who wrote it
+	log       *slog.Logger
+	metrics   *metrics
+	messages  *conn.Budget  // shared by all connections
+	replies   *conn.Backlog // of all connections
+	started   time.Time
 
 	draining chan struct{} // closed by Stop: no new work is taken
 	drained  chan struct{} // closed when the last connection is gone after Stop
@@ -71,20 +77,23 @@ const authorBytes = 1 << 20
 // NewServer returns a Server without connections.
 func NewServer(opt Options) *Server {
 	s := &Server{
-		opt:      opt,
-		cache:    opt.Cache,
-		views:    lru.New[view.Key, *shown](opt.Limits.ViewBytes),
-		maps:     lru.New[mapKey, *hashline.LineMap](opt.Limits.LineMapBytes),
-		ledgers:  recovery.NewLedgers(opt.Limits.LedgerBytes),
-		lineage:  recovery.NewLineage(),
-		authors:  lru.New[string, string](authorBytes),
-		log:      opt.Log,
-		metrics:  newMetrics(),
-		started:  time.Now(),
-		draining: make(chan struct{}),
-		drained:  make(chan struct{}),
-		peers:    map[*peer]struct{}{},
-		named:    map[string]*ledgerOwner{},
+		opt:       opt,
+		cache:     opt.Cache,
+		views:     lru.New[view.Key, *shown](opt.Limits.ViewBytes),
+		maps:      lru.New[mapKey, *hashline.LineMap](opt.Limits.LineMapBytes),
+		ledgers:   recovery.NewLedgers(opt.Limits.LedgerBytes),
+		lineage:   recovery.NewLineage(),
+		authors:   lru.New[string, string](authorBytes),
+		log:       opt.Log,
+		metrics:   newMetrics(),
+		rendering: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		messages:  conn.NewBudget(opt.Limits.Messages),
+		replies:   conn.NewBacklog(opt.Limits.Replies),
+		started:   time.Now(),
+		draining:  make(chan struct{}),
+		drained:   make(chan struct{}),
+		peers:     map[*peer]struct{}{},
+		named:     map[string]*ledgerOwner{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -135,6 +144,7 @@ func (s *Server) Serve(ctx context.Context, accept func() (io.ReadWriteCloser, P
 		}
 		end()
 	})
+	wg.Go(func() { s.boundReplies(ctx) })
 	s.startIdle()
 	err := s.acceptLoop(ctx, accept, &wg)
 	s.Stop()
@@ -272,10 +282,12 @@ func (p *peer) start(ctx context.Context, rwc io.ReadWriteCloser) *conn.Conn {
 	p.mu.Lock() // handlers may run before New returns
 	defer p.mu.Unlock()
 	p.conn = conn.New(ctx, rwc, conn.Options{
-		Limits: p.server.opt.Limits.Conn,
-		Lookup: p.lookup,
-		Error:  toWire,
-		Log:    p.server.log.With("pid", p.who.PID),
+		Limits:  p.server.opt.Limits.Conn,
+		Budget:  p.server.messages,
+		Backlog: p.server.replies,
+		Lookup:  p.lookup,
+		Error:   toWire,
+		Log:     p.server.log.With("pid", p.who.PID),
 	})
 	return p.conn
 }

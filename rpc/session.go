@@ -35,6 +35,7 @@ type Session struct {
 	hierarchical bool   // the client takes nested document symbols
 
 	outlining chan struct{} // one element for each outline that is made for it
+	reading   chan struct{} // one element for each read of a mapd/readMany that runs
 
 	requests atomic.Int64
 }
@@ -44,6 +45,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 	ses := &Session{
 		server:       s,
 		outlining:    make(chan struct{}, outlinesAtOnce),
+		reading:      make(chan struct{}, readsAtOnce),
 		name:         p.Options.Session,
 		width:        hashline.DefaultWidth,
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),

@@ -31,6 +31,8 @@ func (s *Server) shown(v *workspace.Version, spans []view.Span, req readRequest,
 	if found, ok := s.views.Get(key); ok {
 		return found, nil
 	}
+	s.rendering <- struct{}{}
+	defer func() { <-s.rendering }()
 	made, err := makeShown(v, spans, req, ranged)
 	if err != nil {
 		return nil, err

@@ -89,7 +89,8 @@ func (s *Server) count(r *wire.StatusResult) {
 		requests += method.Count
 	}
 	files := s.cache.Stats()
-	r.Memory["requests"], r.Memory["outgoing"] = live.InFlightBytes, live.QueuedBytes
+	r.Memory["requests"], r.Memory["outgoing"], r.Memory["messages"] = live.InFlightBytes, live.QueuedBytes, s.messages.Used()
+	r.Memory["replies"] = s.replies.Used()
 	r.Errors = m.errorStatus(total)
 	r.Counters = map[string]int64{
 		"connections":         served,

@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +25,11 @@ func attacksOnBudgets() []attack {
 		{name: "8 reads of 200 MB at once", allow: 1 << 30, run: largeReads(8)},
 		{name: "64 reads of 200 MB at once", allow: 1 << 30, soak: true, run: largeReads(64)},
 		{name: "a peer that never reads", allow: 192 << 20, run: neverReads},
+		{name: "24 peers that never read", allow: 384 << 20, run: manyNeverRead},
+		{name: "a hoarder of replies, at a limit of 8 MiB for all", run: hoarder, own: func(t *testing.T) *house {
+			return startHouse(t, "MAPD_LIMIT_REPLY_BYTES=8388608", "mapd", "serve")
+		}},
+		{name: "24 frames of 60 MB at once, without an end", allow: 384 << 20, run: manyLargeFrames},
 		{name: "a stopped client", run: stoppedClient},
 		{name: "10,000 connects that stay", allow: 128 << 20, run: manyConnects},
 		{name: "10,000 connects that go", run: connectsThatGo},
@@ -139,6 +147,103 @@ func neverReads(t *testing.T, h *house) string {
 	}
 	t.Errorf("after %d calls whose answers nobody reads the connection is open", n)
 	return "open"
+}
+
+// manyNeverRead has many peers ask without reading, each for less than closes it.
+func manyNeverRead(t *testing.T, h *house) string {
+	h.file(t, "a.txt", []byte(strings.Repeat("a line of a file that many ask for and nobody reads\n", 2000)))
+	const peers, calls = 24, 4 // of some 14 MB each
+	for range peers {
+		h.session(t)
+	}
+	var writers sync.WaitGroup
+	var closed atomic.Int64
+	for i, p := range h.peers {
+		writers.Go(func() {
+			var reads []string
+			for n := range 256 {
+				reads = append(reads, fmt.Sprintf(`{"path":"a.txt","offset":%d}`, i*30+n+1)) // no two alike, so that no bytes are shared
+			}
+			for n := range calls {
+				if p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"mapd/readMany","params":{"reads":[%s]}}`+"\n", n+10, strings.Join(reads, ","))) != nil {
+					closed.Add(1)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	h.await(t, func(l levels) bool { return l.inFlight <= 2 })
+	return fmt.Sprintf("%d of %d closed early", closed.Load(), peers)
+}
+
+// hoarder has one peer not read more than all together may leave unread, and
+// another not read a little: the first must go, the second stays.
+func hoarder(t *testing.T, h *house) string {
+	h.file(t, "a.txt", []byte(strings.Repeat("a line of a file that many ask for and nobody reads\n", 2000)))
+	modest, greedy := h.session(t), h.session(t)
+	ask := func(p *peer) bool {
+		p.id++
+		return p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"mapd/read","params":{"path":"a.txt"}}`+"\n", p.id)) == nil
+	}
+	for range 10 {
+		ask(modest)
+	}
+	calls := 0
+	for deadline := time.Now().Add(patience); ask(greedy); calls++ {
+		if calls%32 == 31 { // no more than may be in flight
+			h.await(t, func(l levels) bool { return l.inFlight <= 2 })
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is still connected")
+		}
+	}
+	for range 10 {
+		modest.expect(0)
+	}
+	modest.alive()
+	return fmt.Sprintf("closed after %d calls; who hoards little is served", calls)
+}
+
+// manyLargeFrames has many peers send frames that just keep the limit and stay
+// unfinished.
+func manyLargeFrames(t *testing.T, h *house) string {
+	const peers, size = 24, 60_000_000
+	chunk := strings.Repeat("x", 1<<20)
+	for range peers {
+		h.connect(t)
+	}
+	var writers sync.WaitGroup
+	for _, p := range h.peers {
+		writers.Go(func() {
+			_ = p.write(`{"jsonrpc":"2.0","id":1,"method":"`)
+			for sent := 0; sent < size; sent += len(chunk) {
+				if p.write(chunk) != nil {
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	verdicts := map[string]int{}
+	for _, p := range h.peers {
+		// Whoever is refused is told at once; the others are still listened to.
+		if err := p.conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		verdict := "waited for"
+		if line, err := p.in.ReadBytes('\n'); err == nil {
+			var m message
+			if json.Unmarshal(line, &m) == nil {
+				verdict = m.verdict()
+			}
+		}
+		verdicts[verdict]++
+	}
+	if verdicts["waited for"] == peers {
+		t.Error("none was refused")
+	}
+	return fmt.Sprint(verdicts)
 }
 
 // stoppedClient is a client of another process that sends and does not read,

@@ -70,6 +70,8 @@ type Options struct {
 	Limits Limits
 	// Budget is shared by the connections of a daemon; nil is no bound.
 	Budget *Budget
+	// Backlog is told what waits for the peer; nil is nobody.
+	Backlog *Backlog
 	// Lookup finds a method, before its params are looked at. Its error answers
 	// the call; for a notification it is logged. Required. Called by one
 	// goroutine at a time.
@@ -150,7 +152,7 @@ func New(ctx context.Context, rwc io.ReadWriteCloser, opt Options) *Conn {
 	c.idle.L = &c.mu
 	c.serial.c = c
 	c.slots = make(chan struct{}, c.limits.InFlight)
-	c.out = newQueue(rwc, c.raw, c.limits, c.abort)
+	c.out = newQueue(rwc, c.raw, c.limits, opt.Backlog, c.abort)
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	stream := newStream(c)
 	c.engine = jsonrpc2.NewConn(stream)

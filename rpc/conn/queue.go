@@ -43,6 +43,7 @@ type queue struct {
 	w     io.Writer
 	raw   syscall.RawConn // nil unless w is a socket, which is then non-blocking
 	limit int64
+	total *Backlog // of all connections, may be nil
 	stall time.Duration
 	fail  func(error) // told why the queue cannot go on, calls close; without mu
 
@@ -58,8 +59,8 @@ type queue struct {
 	vector  [][]byte  // scratch of put
 }
 
-func newQueue(w io.Writer, raw syscall.RawConn, l Limits, fail func(error)) *queue {
-	q := &queue{w: w, raw: raw, limit: l.Outgoing, stall: l.Stall, fail: fail}
+func newQueue(w io.Writer, raw syscall.RawConn, l Limits, total *Backlog, fail func(error)) *queue {
+	q := &queue{w: w, raw: raw, limit: l.Outgoing, total: total, stall: l.Stall, fail: fail}
 	q.emptied.L = &q.mu
 	return q
 }
@@ -96,6 +97,7 @@ func (q *queue) putLocked(entries []entry) error {
 		return errOverflow
 	}
 	q.bytes += size
+	q.total.Add(size)
 	q.list = append(q.list, entries...)
 	if !q.writing {
 		q.writing = true
@@ -169,6 +171,7 @@ func (q *queue) drain() {
 		}
 	}
 	abandoned := q.list
+	q.total.Add(-q.bytes)
 	q.list, q.bytes, q.writing = nil, 0, false
 	q.emptied.Broadcast()
 	q.mu.Unlock()
@@ -196,6 +199,7 @@ func (q *queue) wrote(n int) {
 	rest, done := advance(q.list, n)
 	for i := range before[:done] {
 		q.bytes -= before[i].size
+		q.total.Add(-before[i].size)
 		before[i] = entry{}
 	}
 	q.sent += int64(done)

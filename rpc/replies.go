@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"mapd/rpc/conn"
+	"mapd/rpc/wire"
+)
+
+// smallReplies is what a connection may have waiting, and a request may prepare,
+// without being counted: whoever takes no more than that is served however much
+// others take.
+const smallReplies = 1 << 20
+
+// boundReplies ends the connections that hold up most whenever more waits for
+// all peers together than may, until ctx ends.
+func (s *Server) boundReplies(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.replies.Full():
+		}
+		for s.replies.Over() {
+			hoarder, bytes := s.hoarder()
+			if hoarder == nil {
+				break
+			}
+			s.log.Warn("ending a connection: too many replies wait", "pid", hoarder.who.PID, "bytes", bytes, "of", s.replies.Used())
+			hoarder.cancel()
+			select {
+			case <-hoarder.gone:
+			case <-time.After(evictGrace):
+			}
+		}
+	}
+}
+
+// hoarder returns the connection with most bytes waiting for its peer, nil if
+// none has more than few.
+func (s *Server) hoarder() (most *peer, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bytes = smallReplies
+	for p := range s.peers {
+		if c := p.connection(); c != nil && p.ctx.Err() == nil {
+			if n := c.Stats().QueuedBytes; n > bytes {
+				most, bytes = p, n
+			}
+		}
+	}
+	return most, bytes
+}
+
+// A preparation counts the bytes of a reply that is being made, so that they
+// are bounded together with those that wait. It is safe for concurrent use.
+type preparation struct {
+	server *Server
+
+	mu    sync.Mutex // guards what follows
+	size  int64
+	taken int64 // of the server's replies
+}
+
+// add counts n more bytes, unless there is no room for them.
+func (p *preparation) add(n int) *wire.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	size := p.size + int64(n)
+	if more := size - p.taken; size > smallReplies {
+		if !p.server.replies.Reserve(more) {
+			return wire.Errorf(wire.ServerBusy, "%d bytes of replies are on their way to all clients, the limit; ask for less, or again later", p.server.opt.Limits.Replies)
+		}
+		p.taken = size
+	}
+	p.size = size
+	return nil
+}
+
+// done gives back what was counted.
+func (p *preparation) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server.replies.Add(-p.taken)
+	p.size, p.taken = 0, 0
+}
+
+// handOver returns reply so that the bytes count as prepared until they count
+// as waiting, or are dropped.
+func (p *preparation) handOver(reply conn.Reply) conn.Reply {
+	queued, withdraw := reply.Queued, reply.Withdraw
+	reply.Queued = func() {
+		p.done()
+		if queued != nil {
+			queued()
+		}
+	}
+	reply.Withdraw = func() {
+		p.done()
+		if withdraw != nil {
+			withdraw()
+		}
+	}
+	return reply
+}
