@@ -18,10 +18,7 @@ type naiveLedger struct {
 	deliveries []*naiveDelivery // in order, without the withdrawn
 }
 
-type naiveDelivery struct {
-	Delivery
-	told string
-}
+type naiveDelivery struct{ Delivery }
 
 func (l *naiveLedger) withdraw(d *naiveDelivery) {
 	l.deliveries = slices.DeleteFunc(l.deliveries, func(e *naiveDelivery) bool { return e == d })

@@ -258,7 +258,7 @@ func (s *sql) change() {
 
 // withoutMarks blanks out the marks of MySQL's conditional comments.
 func (s *sql) withoutMarks(b []byte) []byte {
-	if !s.l.mysql || bytes.Index(b, []byte("*/")) < 0 {
+	if !s.l.mysql || !bytes.Contains(b, []byte("*/")) {
 		return b
 	}
 	return conditionalMarks.ReplaceAll(b, []byte(" "))
