@@ -150,7 +150,8 @@ func (p *Pool) exec() (*process, error) {
 		Path: executable(),
 		Args: []string{"mapd", workerFlag,
 			strconv.FormatInt(p.opt.Memory, 10), strconv.FormatInt(int64(p.opt.Timeout), 10)},
-		Env:         []string{"GOTRACEBACK=none", "GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0))},
+		// A build with the race detector would sleep for a second before it exits.
+		Env:         []string{"GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0", "GOMAXPROCS=" + strconv.Itoa(runtime.GOMAXPROCS(0))},
 		Dir:         "/",
 		Stdin:       childIn,
 		Stdout:      childOut,
@@ -231,8 +232,8 @@ func (w *process) limit(timeout time.Duration) (end func()) {
 		defer mu.Unlock()
 		now, ok := processorTime(pid)
 		switch left := timeout - (now - before); {
-		case ended:
-		case !known || !ok || left <= 0:
+		case ended, known && !ok: // a process that is gone closes its pipes
+		case !known || left <= 0:
 			w.in.SetWriteDeadline(start)
 			w.out.SetReadDeadline(start)
 		default:

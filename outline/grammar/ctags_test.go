@@ -1,0 +1,131 @@
+package grammar
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mapd/outline/symbol"
+)
+
+// A ctagsLanguage is what to compare with universal-ctags: the kinds of tags
+// that it finds reliably and that are symbols here.
+type ctagsLanguage struct {
+	language, name string
+	suffixes       []string
+	kinds          []string
+}
+
+var ctagsLanguages = []ctagsLanguage{
+	{"c", "C", []string{".c"}, []string{"function", "struct", "enum", "enumerator", "macro", "typedef", "union", "member"}},
+	{"cpp", "C++", []string{".cc", ".cpp", ".hpp", ".h"}, []string{"class", "struct", "enum", "enumerator", "namespace"}},
+	{"python", "Python", []string{".py"}, []string{"function", "class", "member"}},
+	{"javascript", "JavaScript", []string{".js"}, []string{"class", "method"}},
+	{"typescript", "TypeScript", []string{".ts"}, []string{"class", "interface", "enum", "enumerator", "function"}},
+	{"bash", "Sh", []string{".sh"}, []string{"function", "alias"}},
+	{"php", "PHP", []string{".php"}, []string{"class", "interface", "trait", "function"}},
+	{"protobuf", "Protobuf", []string{".proto"}, []string{"message", "enum", "enumerator", "service", "rpc", "field"}},
+	{"java", "Java", []string{".java"}, []string{"class", "interface", "enum", "method", "field", "annotation"}},
+	{"kotlin", "Kotlin", []string{".kt"}, []string{"class", "interface", "method", "object"}},
+	{"csharp", "C#", []string{".cs"}, []string{"class", "interface", "struct", "enum", "method", "property"}},
+	{"rust", "Rust", []string{".rs"}, []string{"function", "struct", "enum", "enumerator", "interface", "macro", "method", "module", "field"}},
+	{"ruby", "Ruby", []string{".rb"}, []string{"class", "module", "method", "singletonMethod"}},
+	{"lua", "Lua", []string{".lua"}, []string{"function"}},
+	{"go", "Go", []string{".go"}, []string{"func", "struct", "interface", "type"}},
+	{"ocaml", "OCaml", []string{".ml"}, []string{"type", "module", "Constructor", "class"}},
+	{"elixir", "Elixir", []string{".ex"}, []string{"module", "function", "macro"}},
+}
+
+type tag struct {
+	Type string `json:"_type"`
+	Name string
+	Line int
+	Kind string
+}
+
+// TestCtags compares names and first lines with universal-ctags: on files of
+// this machine where there are any, and always on the golden file.
+func TestCtags(t *testing.T) {
+	suite(t, "ctags")
+	if out, err := exec.Command("ctags", "--version").Output(); err != nil || !bytes.HasPrefix(out, []byte("Universal Ctags")) {
+		t.Fatalf("universal-ctags is needed: %v %.80s", err, out)
+	}
+	roots := []string{"/usr/include", "/usr/lib", "/usr/share", runtime.GOROOT(), filepath.Dir(filepath.Dir(filepath.Dir(bindingDir(t))))}
+	if dir := os.Getenv("MAPD_NPM_DIR"); dir != "" {
+		roots = append(roots, dir)
+	}
+	for _, l := range ctagsLanguages {
+		files := []string{}
+		for _, root := range roots {
+			files = append(files, filesIn(t, root, 40, func(path string, size int64) bool {
+				return slices.Contains(l.suffixes, filepath.Ext(path)) && size > 1<<10 && size < 200<<10 && !strings.Contains(path, ".min.") && !strings.Contains(path, "/testdata/")
+			})...)
+		}
+		if len(files) == 0 {
+			files, _ = filepath.Glob("testdata/" + l.language + ".*" + l.suffixes[0])
+		}
+		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".outline") })
+		var total, found int
+		for _, file := range files {
+			n, ok := agree(t, l, file)
+			total, found = total+n, found+ok
+		}
+		fmt.Printf("%-12s %4d files %6d tags  agreement %.4f\n", l.language, len(files), total, ratio(found, total))
+		if ratio(found, total) < .98 {
+			t.Errorf("%s: agreement with ctags is %.4f, want 0.98", l.language, ratio(found, total))
+		}
+	}
+}
+
+// agree counts the tags of a file, and those with a symbol of the same name on
+// the same line.
+func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
+	out, err := exec.Command("ctags", "--output-format=json", "--fields=+neK", "--language-force="+l.name, "-o", "-", file).Output()
+	if err != nil {
+		return 0, 0
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := Outline(l.language, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type key struct {
+		name string
+		line int
+	}
+	have := make(map[key]bool)
+	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
+		name := s.Name[strings.LastIndexAny(s.Name, ":.")+1:]
+		for _, line := range []int{s.Start, s.NameLine} {
+			have[key{s.Name, line}], have[key{name, line}] = true, true
+		}
+		return true
+	})
+	scan := bufio.NewScanner(bytes.NewReader(out))
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		var g tag
+		if json.Unmarshal(scan.Bytes(), &g) != nil || g.Type != "tag" || !slices.Contains(l.kinds, g.Kind) || strings.HasPrefix(g.Name, "__anon") {
+			continue
+		}
+		total++
+		name := g.Name[strings.LastIndexAny(g.Name, ":.")+1:]
+		if have[key{g.Name, g.Line}] || have[key{name, g.Line}] {
+			found++
+		} else {
+			t.Logf("ctags %s:%d %s %s", file, g.Line, g.Kind, g.Name)
+		}
+	}
+	return total, found
+}
