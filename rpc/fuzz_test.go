@@ -1,10 +1,14 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
 
 	"mapd/outline"
@@ -63,7 +67,9 @@ func FuzzParams(f *testing.F) {
 		target := p
 		switch {
 		case m.early:
-			target = &peer{server: p.server}
+			fresh, hangUp := connected(t, p.server)
+			defer hangUp()
+			target = fresh
 		case m.notification: // it changes folders, in which no edit may follow
 			target = roamer
 		}
@@ -101,9 +107,30 @@ func fuzzPeer(f *testing.F) *peer {
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outline.New(outline.Options{Limits: limits.Outline})})
 	f.Cleanup(func() { _ = cache.Close() })
 	s := NewServer(Options{Limits: limits, Cache: cache, Version: "test", Build: "test"})
-	p := &peer{server: s}
+	p, hangUp := connected(f, s)
+	f.Cleanup(hangUp)
 	if _, err := initialize(f.Context(), p, fmt.Appendf(nil, `{"rootUri":%q}`, fileURI(dir))); err != nil {
 		f.Fatal(err)
 	}
 	return p
+}
+
+// connected returns a connection that is served and whose peer says nothing.
+// hangUp ends it and waits for that.
+func connected(t testing.TB, s *Server) (p *peer, hangUp func()) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	p, err := s.admit(context.Background(), ours, Peer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.serve(p, ours) }) // it ends as the test wants it to
+	for p.connection() == nil {
+		runtime.Gosched()
+	}
+	return p, func() {
+		theirs.Close()
+		serving.Wait()
+	}
 }
