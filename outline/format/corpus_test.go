@@ -17,13 +17,13 @@ type realFile struct {
 
 // realFiles returns up to most files with the extension, none larger than size,
 // from Go's own tree and the module cache, or in their place from the folders
-// that the variable MAPD_CORPUS lists. Where those have none, a test still has
+// that the variable MAPD_CORPUS lists, and then all of them. Where those have none, a test still has
 // its generated documents.
 func realFiles(t testing.TB, extension string, size int64, most int) []realFile {
 	t.Helper()
 	var out []realFile
 	for _, f := range corpus()[extension] {
-		if len(out) == most {
+		if len(out) == most && os.Getenv("MAPD_CORPUS") == "" {
 			break
 		}
 		if f.size > size || f.size == 0 {

@@ -274,12 +274,8 @@ func (y *yaml) block(rest []byte, n, indent int) {
 		indent += len(rest) - len(after)
 		rest = after
 	}
-	if len(rest) > 1 && rest[0] == '?' && rest[1] == ' ' {
-		y.key(dropComment(rest[1:]), n, indent, nil)
-		return
-	}
-	if len(rest) > 0 && rest[0] == ':' && (len(rest) == 1 || rest[1] == ' ') && y.fits(indent, false) {
-		y.value(rest[1:], n, indent, y.entrySymbol()) // of an explicit key
+	if len(rest) > 0 && (len(rest) == 1 || rest[1] == ' ') && (rest[0] == '?' || rest[0] == ':' && y.fits(indent, false)) {
+		y.explicit(rest, n, indent)
 		return
 	}
 	props, plain := yamlProperties(rest)
@@ -292,6 +288,21 @@ func (y *yaml) block(rest []byte, n, indent int) {
 	}
 	y.key(key, n, indent, props)
 	y.value(value, n, indent, y.entrySymbol())
+}
+
+// explicit reads "? key", or ": value" of such a key. Either may begin a
+// collection of its own.
+func (y *yaml) explicit(rest []byte, n, indent int) {
+	after := bytes.TrimLeft(rest[1:], " \t")
+	within := indent + len(rest) - len(after)
+	if rest[0] == ':' {
+		y.block(after, n, within)
+		return
+	}
+	y.key(dropComment(after), n, indent, nil)
+	if len(after) > 0 && (after[0] == '[' || after[0] == '{' || after[0] == '-' && len(after) > 1 && after[1] == ' ') {
+		y.block(after, n, within)
+	}
 }
 
 // bareValue reads a value that stands for itself: an element, the value of the

@@ -120,9 +120,9 @@ func yamlProperties(b []byte) (props []string, rest []byte) {
 		if len(b) < 2 || b[0] != '&' && b[0] != '!' {
 			break
 		}
-		end := bytes.IndexAny(b, " \t")
-		if end < 0 {
-			end = len(b)
+		end := 1
+		for end < len(b) && b[end] != ' ' && b[end] != '\t' && (b[0] == '!' || bareKey[b[end]]) {
+			end++
 		}
 		props = append(props, cutName(string(b[:end])))
 		b = bytes.TrimLeft(b[end:], " \t")

@@ -14,8 +14,9 @@ import (
 	"mapd/outline/symbol"
 )
 
-// oracleYAML finds the keys of the documents with yaml.v3, their first lines,
-// and false if it cannot parse them.
+// oracleYAML finds the keys of the documents with yaml.v3 and their first lines.
+// It reports false if it cannot parse them or a key is a collection, which has
+// no name there.
 func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 	dec := yamlv3.NewDecoder(bytes.NewReader(data))
 	var docs []*yamlv3.Node
@@ -29,6 +30,7 @@ func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 		}
 		docs = append(docs, &doc)
 	}
+	complete := true
 	var walk func(path string, n *yamlv3.Node)
 	walk = func(path string, n *yamlv3.Node) {
 		switch n.Kind {
@@ -38,6 +40,7 @@ func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 			for i := 0; i < len(n.Content); i += 2 {
 				k := n.Content[i]
 				name := k.Value
+				complete = complete && k.Kind&(yamlv3.MappingNode|yamlv3.SequenceNode) == 0
 				if k.Kind == yamlv3.AliasNode {
 					name = "*" + k.Value
 				}
@@ -59,7 +62,7 @@ func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 	for _, doc := range docs {
 		walk("", doc)
 	}
-	return keys, true
+	return keys, complete
 }
 
 // checkYAMLEnds compares the last lines of block keys with those that follow from
@@ -122,7 +125,7 @@ func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
 		}
 		for end > sp.key.Line {
 			ink := strings.TrimSpace(string(text.Line(end)))
-			if ink != "" && ink[0] != '#' && !strings.HasPrefix(ink, "---") && !strings.HasPrefix(ink, "...") && strings.Trim(ink, "- ") != "" && ink[0] != '%' {
+			if ink != "" && ink[0] != '#' && !documentMark(text.Line(end), "---") && !documentMark(text.Line(end), "...") && strings.Trim(ink, "- ") != "" && ink[0] != '%' {
 				break
 			}
 			end--
