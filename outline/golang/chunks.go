@@ -6,17 +6,22 @@ import (
 	"errors"
 	"go/parser"
 	"go/token"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
 )
 
-// A syntax tree takes many times the memory of its source. So a large file is
-// parsed in chunks that end between declarations.
+// A file of some size is parsed in chunks that end between declarations: in
+// parallel, and because a syntax tree takes many times the memory of its source.
 const (
-	largeFile = 4 << 20 // from this size on, in bytes
-	chunkSize = 1 << 20 // of a chunk at least
-	maxChunk  = 8 << 20 // a declaration that needs a larger one is not parsed
+	chunkedFile = 128 << 10 // from this size on, in bytes
+	largeFile   = 4 << 20   // from this size on not even for broken files as a whole
+	minChunk    = 64 << 10  // of a chunk at least
+	goodChunk   = 1 << 20   // of a chunk of a very large file
+	maxChunk    = 8 << 20   // a declaration that needs a larger one is not parsed
 )
 
 // MaxSymbols is how many top-level symbols of a large file are found. For the
@@ -29,30 +34,56 @@ const Elided = "…"
 // ErrTooLarge says that a file has a declaration too large to be parsed.
 var ErrTooLarge = errors.New("golang: declaration too large")
 
-// chunks adds the symbols of a large file. It returns the offset up to which
-// they are complete: the size of the file, less if it has errors.
+// chunks adds the symbols of a file chunk by chunk. It returns the offset up to
+// which they are complete: the size of the file, less if it has errors.
 func chunks(ctx context.Context, text *hashline.Text, list *symbol.List) (done int, err error) {
-	b := boundaries{src: text.Bytes()}
-	for done < len(b.src) {
+	src := text.Bytes()
+	size := min(max(len(src)/8, minChunk), goodChunk)
+	for done < len(src) {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		end := b.next(done + chunkSize)
-		if end-done > maxChunk {
-			if b.depth != 0 { // not one declaration, but a bracket that is lost
+		// A wave of chunks at a time: only so many trees live at once.
+		var wave []*chunk
+		for at := done; at < len(src) && len(wave) < max(8, 2*runtime.GOMAXPROCS(0)); {
+			end := nextCut(src, at+size)
+			if end-at > maxChunk {
+				return done, ErrTooLarge
+			}
+			wave = append(wave, &chunk{text: text, start: at, end: end})
+			at = end
+		}
+		parseAll(wave)
+		for _, c := range wave {
+			if !c.ok {
 				return done, nil
 			}
-			return done, ErrTooLarge
+			list.Symbols = append(list.Symbols, c.list.Symbols...)
+			list.Imports = append(list.Imports, c.list.Imports...)
+			done = c.end
 		}
-		if !chunk(text, done, end, list) {
-			break
-		}
-		if done = end; len(list.Symbols) > MaxSymbols {
+		if len(list.Symbols) > MaxSymbols {
 			elide(text, list)
 			return text.Size(), nil
 		}
 	}
 	return done, nil
+}
+
+// parseAll parses chunks on all processors.
+func parseAll(wave []*chunk) {
+	var next atomic.Int32
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(wave); i = int(next.Add(1)) - 1 {
+			wave[i].parse()
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(wave)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }
 
 // elide lets one symbol stand for all after the first ones of a list and for
@@ -65,67 +96,65 @@ func elide(text *hashline.Text, list *symbol.List) {
 	list.Why = symbol.TooLarge
 }
 
-// chunk adds the symbols of the bytes from start to end. It reports false, and
-// adds none, if they have errors.
-func chunk(text *hashline.Text, start, end int, list *symbol.List) bool {
+// chunk is a part of a file that is parsed by itself.
+type chunk struct {
+	text       *hashline.Text
+	start, end int // offsets
+	list       symbol.List
+	ok         bool // it has no errors
+}
+
+func (c *chunk) parse() {
 	head := ""
-	if start > 0 {
+	if c.start > 0 {
 		head = header
 	}
-	buf := make([]byte, 0, len(head)+end-start)
-	buf = append(append(buf, head...), text.Bytes()[start:end]...)
+	src := c.text.Bytes()
+	buf := make([]byte, 0, len(head)+c.end-c.start)
+	buf = append(append(buf, head...), src[c.start:c.end]...)
 	file, err := parser.ParseFile(token.NewFileSet(), "", buf, mode)
-	if err != nil {
-		return false
+	if c.ok = err == nil; c.ok {
+		u := &unit{text: c.text, src: src, file: file, base: 1 + len(head) - c.start, end: c.end}
+		u.decls(file.Decls, &c.list)
 	}
-	u := &unit{text: text, src: text.Bytes(), file: file, base: 1 + len(head) - start, end: end}
-	u.decls(file.Decls, list)
-	return true
 }
 
-// boundaries finds places between declarations: line breaks outside of all
-// brackets and literals, after something that ends a statement, before a word
-// that starts a declaration.
-type boundaries struct {
-	src   []byte
-	at    int
-	depth int
-	last  byte // of the last token before at
-}
-
-// next returns the first boundary from the offset on, and after at; the end of
-// the source if there is none.
-func (b *boundaries) next(offset int) int {
-	for b.at < len(b.src) {
-		c := b.src[b.at]
-		switch c {
-		case ' ', '\t', '\r':
-			b.at++
-			continue
-		case '\n':
-			b.at++
-			if b.depth == 0 && b.at >= offset && b.ended() && declWord(b.src[b.at:min(b.at+16, len(b.src))]) != "" {
-				return b.at
-			}
-			continue
-		case '/':
-			if n := comment(b.src[b.at:]); n > 0 {
-				b.at += n
-				continue
-			}
-		case '(', '[', '{':
-			b.depth++
-		case ')', ']', '}':
-			b.depth--
+// nextCut returns the offset, from the given one on, of the next line that seems
+// to start a declaration, or of the comment before it; the end of src if there
+// is none. A cut that is in truth inside of a declaration, a literal or a
+// comment leaves that open: the chunk before it does not parse.
+func nextCut(src []byte, from int) int {
+	for offset := from; offset < len(src); {
+		i := bytes.IndexByte(src[offset-1:], '\n')
+		if i < 0 {
+			break
 		}
-		b.last = c
-		b.at += quoted(b.src[b.at:])
+		if offset += i; declWord(src[offset:min(offset+16, len(src))]) == "" {
+			offset++
+			continue
+		}
+		if at, ok := beforeComment(src, offset); ok && at >= from {
+			return at
+		}
+		offset++
 	}
-	return len(b.src)
+	return len(src)
 }
 
-// ended reports whether a line break after the last token ends a statement.
-func (b *boundaries) ended() bool {
-	return b.last >= 0x80 || b.last >= '0' && b.last <= '9' || b.last|0x20 >= 'a' && b.last|0x20 <= 'z' ||
-		bytes.IndexByte([]byte("_)]}\"`';"), b.last) >= 0
+// beforeComment returns where the comment in column 0 starts that ends just
+// before the line at offset, which is offset itself if there is none. It fails
+// if the line before may end a comment of the other form.
+func beforeComment(src []byte, offset int) (int, bool) {
+	for offset > 0 {
+		start := bytes.LastIndexByte(src[:offset-1], '\n') + 1
+		line := src[start:offset]
+		if bytes.Contains(line, []byte("*/")) {
+			return 0, false
+		}
+		if !bytes.HasPrefix(line, []byte("//")) {
+			break
+		}
+		offset = start
+	}
+	return offset, true
 }

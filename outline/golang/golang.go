@@ -40,13 +40,16 @@ func Extract(ctx context.Context, text *hashline.Text) (symbol.List, error) {
 	if text.Lines() == 0 {
 		return list, nil
 	}
-	if text.Size() >= largeFile {
+	if text.Size() >= chunkedFile {
 		done, err := chunks(ctx, text, &list)
-		if done < text.Size() && err == nil {
-			list.Source, list.Why = symbol.Segments, symbol.SyntaxErrors
-			err = segments(ctx, text, done, &list)
+		if err != nil || done == text.Size() {
+			return list, err
 		}
-		return list, err
+		if text.Size() >= largeFile {
+			list.Source, list.Why = symbol.Segments, symbol.SyntaxErrors
+			return list, segments(ctx, text, done, &list)
+		}
+		list = symbol.List{Source: symbol.Parser}
 	}
 	u, failed := parse(text, text.Bytes(), mode)
 	if failed < 0 {

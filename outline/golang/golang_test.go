@@ -118,17 +118,36 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestBoundaries lists where a file may be cut.
-func TestBoundaries(t *testing.T) {
-	src := "package p\n\nfunc f() {\nvar x int\nfunc() {}()\n}\n// doc\nvar f =\nfunc() {}\nvar (\nvar y int\n)\nvar s = `\nfunc no() {}\n`\nvar t = \"{\"; /* {\nfunc no() {}\n*/\ntype T struct{}\n\n\nfunc g()\nconst c = '{'\nfunc h() {}\n"
+// TestCuts lists where a file may be cut.
+func TestCuts(t *testing.T) {
+	src := "package p\n\nfunc f() {\n\tvar x int\n}\n\n// doc\n// more\nvar f = 1\n/* doc */\nvar y int\n\ntype T struct{}\nfunctional()\nfunc g()\n"
 	var got []string
-	b := boundaries{src: []byte(src)}
-	for at := b.next(0); at < len(src); at = b.next(at + 1) {
+	for at := nextCut([]byte(src), 1); at < len(src); at = nextCut([]byte(src), at+1) {
 		line, _, _ := strings.Cut(src[at:], "\n")
 		got = append(got, line)
 	}
-	want := []string{"func f() {", "var f =", "var (", "var s = `", "var t = \"{\"; /* {", "type T struct{}", "func g()", "const c = '{'", "func h() {}"}
+	want := []string{"func f() {", "// doc", "type T struct{}", "func g()"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+// TestCutsInLiterals checks that a file whose chunks would end in a raw string,
+// a comment or an expression has all its symbols and nothing else.
+func TestCutsInLiterals(t *testing.T) {
+	for _, inner := range []string{"var s = `\n%s`\n", "/*\n%s*/\nvar s int\n", "var s =\n%s\n"} {
+		lines := strings.Repeat("func no() {}\n", chunkedFile/10)
+		if strings.HasPrefix(inner, "var s =\n") {
+			lines = "func() {}\n"
+		}
+		src := "package p\n\nfunc f() {}\n" + fmt.Sprintf(inner, lines) + "func g() {}\n" + strings.Repeat("// filler\n", chunkedFile/10)
+		var names []string
+		list := extract(t, []byte(src))
+		for _, s := range list.Symbols {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != "f s g" || list.Source != symbol.Parser {
+			t.Errorf("%q: %s, %.60s", inner, list.Source, got)
+		}
 	}
 }
