@@ -16,7 +16,7 @@ import (
 // floor: open, fstat, read into a reused buffer, digest.
 func BenchmarkWarmRead(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10, 1 << 20, 8 << 20} {
-		c, f, dir := openFolder(b, Options{})
+		c, f, dir := openDiskFolder(b, Options{})
 		path := filepath.Join(dir, "f.go")
 		write(b, path, strings.Repeat("a line of a file that is read\n", size/30))
 		for start := time.Now(); time.Since(start) < 30*time.Millisecond; { // until its stamp is old
@@ -53,7 +53,7 @@ func BenchmarkWarmRead(b *testing.B) {
 // floor: read, write to a new file, rename, with the same fsync.
 func BenchmarkWrite(b *testing.B) {
 	for _, sync := range []bool{true, false} {
-		c, f, dir := openFolder(b, Options{})
+		c, f, dir := openDiskFolder(b, Options{})
 		path := filepath.Join(dir, "f.go")
 		write(b, path, strings.Repeat("a line of a file that is edited\n", 50_000))
 		n := 0

@@ -66,7 +66,7 @@ func TestKilled(t *testing.T) {
 	const old = "old content\n"
 	for way, tc := range ways {
 		for at := 0; ; at++ {
-			dir, journal := t.TempDir(), t.TempDir()
+			dir, journal := memoryDir(t), memoryDir(t)
 			path := filepath.Join(dir, tc.name)
 			if tc.opt.Create {
 				path = filepath.Join(dir, "f")

@@ -19,7 +19,18 @@ func TestMain(m *testing.M) {
 // openFolder returns a cache and the folder of a new directory.
 func openFolder(t testing.TB, opt Options) (*Cache, Folders, string) {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	return openFolderAt(t, opt, memoryDir(t))
+}
+
+// openDiskFolder is openFolder for tests of what a disk's file system does.
+func openDiskFolder(t testing.TB, opt Options) (*Cache, Folders, string) {
+	t.Helper()
+	return openFolderAt(t, opt, t.TempDir())
+}
+
+func openFolderAt(t testing.TB, opt Options, dir string) (*Cache, Folders, string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

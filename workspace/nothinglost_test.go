@@ -350,7 +350,7 @@ func TestFailClosedFaults(t *testing.T) {
 // once: no line of anybody is lost and no reader sees a torn file.
 func TestNothingLostConcurrently(t *testing.T) {
 	const agents, edits, saves = 8, 40, 60
-	c, f, dir := openFolder(t, Options{})
+	c, f, dir := openDiskFolder(t, Options{})
 	path := filepath.Join(dir, "f")
 	write(t, path, "save 0\n")
 	var all, readers sync.WaitGroup

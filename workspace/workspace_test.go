@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +15,6 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
-	"mapd/outline/symbol"
 	"mapd/workspace/ignore"
 	"mapd/workspace/watch"
 )
@@ -429,76 +427,6 @@ func TestWorkspaceSkips(t *testing.T) {
 	}
 	if _, err := c.Open(dir, WorkspaceOptions{Env: &ignore.Env{Home: dir}}); !errors.Is(err, ErrLargeRoot) {
 		t.Errorf("open of the home directory: %v", err)
-	}
-}
-
-// All outlines are made, what is wanted first, each once for equal bytes; those
-// over the limit are not.
-func TestWorkspaceOutlines(t *testing.T) {
-	dir := memoryDir(t)
-	for i := range 20 {
-		write(t, filepath.Join(dir, fmt.Sprintf("f%02d.go", i)), fmt.Sprintln("file", i/2))
-	}
-	write(t, filepath.Join(dir, "b.bin"), "\x00")
-	hold, order := make(chan struct{}), make(chan string, 100)
-	x := &extractFunc{f: func(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {
-		<-hold
-		order <- string(text.Line(1))
-		return outlineOf(lang, text, ""), nil
-	}}
-	c := NewCache(Options{Outlines: x})
-	defer c.Close()
-	w := openWorkspace(t, c, dir, WorkspaceOptions{})
-	ix := settle(t, w)
-	if ix.State() != Indexing || ix.Pending() == 0 {
-		t.Errorf("%s, %d pending", ix.State(), ix.Pending())
-	}
-	w.Want("f07.go", "none", "f09.go")
-	close(hold)
-	var got []string
-	for range 10 {
-		got = append(got, <-order)
-	}
-	if i := slices.Index(got, "file 3"); i > 1 {
-		t.Errorf("what was wanted came as number %d: %q", i, got)
-	}
-	for deadline := time.Now().Add(10 * time.Second); w.Index().State() != Ready; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d pending", w.Index().Pending())
-		}
-	}
-	if ix := w.Index(); ix.Indexed() != 20 || x.calls.Load() != 10 {
-		t.Errorf("%d outlines from %d extractions", ix.Indexed(), x.calls.Load())
-	}
-	f, _ := w.Index().Lookup("f04.go")
-	if o, ok := f.Outline(); !ok || o.Symbols[0].Name != "file 2" {
-		t.Errorf("outline %+v", o)
-	}
-	write(t, filepath.Join(dir, "f04.go"), "changed\n")
-	settle(t, w)
-	if <-order != "changed" {
-		t.Error("the changed file has no new outline")
-	}
-}
-
-func TestBoundedWorkspaceOutlines(t *testing.T) {
-	dir := memoryDir(t)
-	for i := range 50 {
-		write(t, filepath.Join(dir, fmt.Sprint(i, ".go")), fmt.Sprintln("file", i))
-	}
-	x := &extractFunc{f: plain}
-	cost := outlineCost(outlineOf(outline.Go, hashline.NewText([]byte("file 1\n")), symbol.Why("")))
-	c := NewCache(Options{Outlines: x, Limits: Limits{IndexBytes: 10 * cost}})
-	defer c.Close()
-	w := openWorkspace(t, c, dir, WorkspaceOptions{})
-	settle(t, w)
-	for deadline := time.Now().Add(10 * time.Second); w.Index().State() != Ready; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d pending", w.Index().Pending())
-		}
-	}
-	if n := w.Index().Indexed(); n < 9 || n > 11 {
-		t.Errorf("%d outlines are held, there is room for 10", n)
 	}
 }
 

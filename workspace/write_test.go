@@ -93,7 +93,7 @@ func noTemps(t testing.TB, dir string) {
 }
 
 func TestWrite(t *testing.T) {
-	c, f, dir := openFolder(t, Options{})
+	c, f, dir := openDiskFolder(t, Options{})
 	path := filepath.Join(dir, "f.go")
 	write(t, path, "old\n")
 	if err := os.Chmod(path, 0o640); err != nil {
@@ -205,7 +205,7 @@ func TestWriteNoChange(t *testing.T) {
 }
 
 func TestFailClosedImmutable(t *testing.T) {
-	c, f, dir := openFolder(t, Options{})
+	c, f, dir := openDiskFolder(t, Options{})
 	path := filepath.Join(dir, "f")
 	write(t, path, "old\n")
 	for flag, name := range map[int]string{unix.STATX_ATTR_IMMUTABLE: "immutable", unix.STATX_ATTR_APPEND: "append-only"} {
@@ -242,7 +242,7 @@ func setFlags(t *testing.T, path string, flag int) {
 
 // Links stay links, and every name of a file gets the new bytes.
 func TestWriteLinks(t *testing.T) {
-	c, f, dir := openFolder(t, Options{})
+	c, f, dir := openDiskFolder(t, Options{})
 	path := filepath.Join(dir, "sub/f")
 	write(t, path, "old\n")
 	for _, err := range []error{os.Symlink("sub/f", filepath.Join(dir, "a")), os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "b"))} {
@@ -281,7 +281,7 @@ func TestWriteLinks(t *testing.T) {
 // A replacement has the mode, owner, access list and extended attributes of
 // the file.
 func TestWriteAttributes(t *testing.T) {
-	c, f, dir := openFolder(t, Options{})
+	c, f, dir := openDiskFolder(t, Options{})
 	path := filepath.Join(dir, "f")
 	write(t, path, "old\n")
 	if os.Getuid() == 0 {

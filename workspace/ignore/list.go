@@ -108,6 +108,3 @@ func (l *List) Match(path string, isDir bool) Verdict {
 	}
 	return Undecided
 }
-
-// Empty reports whether the list has no patterns.
-func (l *List) Empty() bool { return l == nil || len(l.patterns) == 0 }
