@@ -28,7 +28,8 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	if err != nil {
 		return conn.Reply{}, err
 	}
-	reply, err = s.deliver(encoded, a)
+	reply, err = s.deliver(encoded[0], a)
+	reply.Rest = encoded[1:]
 	return news.told(reply), err
 }
 
@@ -108,7 +109,7 @@ func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer
 	if err != nil {
 		return nil, failedRead(toWire(err))
 	}
-	return a, slices.Concat([]byte(`{"ok":`), encoded, []byte("}"))
+	return a, slices.Concat([]byte(`{"ok":`), slices.Concat(encoded...), []byte("}"))
 }
 
 // deliver makes the reply that carries answers, which may hold nils: what they

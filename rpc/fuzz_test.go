@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -79,7 +80,7 @@ func FuzzParams(f *testing.F) {
 			if wired := toWire(err); wired.Code == wire.Internal || wired.Code.Number() == 0 {
 				t.Errorf("%s %s: %s: %v", name, params, wired.Code, err)
 			}
-		case !m.notification && !json.Valid(reply.Result):
+		case !m.notification && !json.Valid(slices.Concat(reply.Result, slices.Concat(reply.Rest...))):
 			t.Errorf("%s %s: no JSON: %.200q", name, params, reply.Result)
 		default:
 			for _, hook := range []func(){reply.Queued, reply.Withdraw} {

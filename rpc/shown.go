@@ -76,9 +76,9 @@ func appendTextBlock(b []byte, text string) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// encode returns the result as JSON. The lines, by far the largest part, are
-// copied as they were encoded once.
-func (a *readAnswer) encode() ([]byte, error) {
+// encode returns the result as JSON in parts. The lines, by far the largest
+// part, are those that were encoded once for all who ask for them.
+func (a *readAnswer) encode() ([][]byte, error) {
 	const empty = `"content":[]`
 	rest, err := encode(&a.result)
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *readAnswer) encode() ([]byte, error) {
 		}
 		parts = append(parts, encoded)
 	}
-	return slices.Concat(append(parts, rest[at:])...), nil
+	return append(parts, rest[at:]), nil
 }
 
 // fit plans a view whose text and notice together keep the budget.

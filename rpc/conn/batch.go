@@ -52,7 +52,7 @@ func (s *stream) serveBatch(ctx context.Context, f *frame, data []byte) []outcom
 	var held int64
 	for i := range calls {
 		replies[i] = calls[i].out
-		held += int64(len(replies[i].reply.Result))
+		held += int64(replies[i].reply.size())
 	}
 	c.unhold(held)
 	return replies
@@ -137,7 +137,7 @@ func (c *Conn) runBatch(calls []element) {
 // hold accounts for a finished element that waits for its siblings. Past the
 // budget its reply is dropped.
 func (c *Conn) hold(o outcome) outcome {
-	size := int64(len(o.reply.Result))
+	size := int64(o.reply.size())
 	c.mu.Lock()
 	fits := size == 0 || c.held+size <= min(c.limits.Outgoing, int64(c.limits.Frame))
 	if fits {

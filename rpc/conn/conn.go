@@ -31,6 +31,9 @@ var (
 type Reply struct {
 	// Result is encoded JSON, which must not change any more; empty stands for null.
 	Result []byte
+	// Rest goes on where Result ends: parts that need not be copied together,
+	// such as ones that many replies share. They must not change any more.
+	Rest [][]byte
 	// Queued is called just before the frame is queued: what must be on record
 	// when the peer reads the reply is recorded here. May be nil.
 	Queued func()
@@ -39,6 +42,15 @@ type Reply struct {
 	Withdraw func()
 	// After follows the reply with nothing between, and is dropped with it.
 	After []Notification
+}
+
+// size is the number of bytes of the result.
+func (r *Reply) size() int {
+	n := len(r.Result)
+	for _, b := range r.Rest {
+		n += len(b)
+	}
+	return n
 }
 
 // Notification is a message of the daemon that has no answer.

@@ -104,7 +104,7 @@ func (c *Conn) send(o outcome) {
 
 // checkSize turns a reply that no peer would accept into an error.
 func (c *Conn) checkSize(o *outcome) {
-	if size := len(o.reply.Result); size > c.limits.Frame {
+	if size := o.reply.size(); size > c.limits.Frame {
 		c.refuse(o, wire.Errorf(wire.FileTooLarge, "the reply has %d bytes, the limit is %d: ask for less", size, c.limits.Frame))
 	}
 }
@@ -136,10 +136,11 @@ func (o *outcome) encode() [][]byte {
 		return [][]byte{encodeError(append(head, `,"error":`...), o.err)}
 	}
 	head = append(head, replyMid...)
-	if len(o.reply.Result) == 0 {
+	if o.reply.size() == 0 {
 		return [][]byte{append(append(head, "null"...), replyTail...)}
 	}
-	return [][]byte{head, o.reply.Result, []byte(replyTail)}
+	parts := append([][]byte{head, o.reply.Result}, o.reply.Rest...)
+	return append(parts, []byte(replyTail))
 }
 
 func encodeBatch(replies []outcome) []byte {
