@@ -70,10 +70,17 @@ func chunks(ctx context.Context, text *hashline.Text, list *symbol.List) (done i
 	return done, nil
 }
 
-// parseAll parses chunks on all processors.
+// parseAll parses chunks on all processors. A panic of one of them is the
+// caller's.
 func parseAll(wave []*chunk) {
 	var next atomic.Int32
+	var broken atomic.Pointer[any]
 	work := func() {
+		defer func() {
+			if v := recover(); v != nil {
+				broken.Store(&v)
+			}
+		}()
 		for i := int(next.Add(1)) - 1; i < len(wave); i = int(next.Add(1)) - 1 {
 			wave[i].parse()
 		}
@@ -84,6 +91,9 @@ func parseAll(wave []*chunk) {
 	}
 	work()
 	others.Wait()
+	if v := broken.Load(); v != nil {
+		panic(*v)
+	}
 }
 
 // elide lets one symbol stand for all after the first ones of a list and for
