@@ -17,7 +17,8 @@ func readForms(d *doc, edn bool) {
 	if r.bad && !d.ended {
 		// Brackets do not match or a string is open: once more, with a list at
 		// the left margin ending all before it.
-		d.tree, d.imports = newTree(), nil
+		d.tree.restart()
+		d.imports = nil
 		r = &reader{d: d, b: d.src, i: d.bom, edn: edn, margin: true}
 		r.run()
 		d.broken(symbol.Segments)

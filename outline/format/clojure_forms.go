@@ -158,7 +158,7 @@ func (r *reader) beginData(start int, c byte, element bool, n int) role {
 	if element {
 		line := r.d.lines.at(start)
 		r.element = true
-		if n >= MaxElements {
+		if !r.d.tree.wanted(n) {
 			r.d.tree.beginOmitted(line, "element")
 		} else {
 			kind := symbol.Array

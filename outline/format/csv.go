@@ -188,7 +188,7 @@ func (t *table) row(r *csvReader, width int) {
 	if ragged {
 		t.ragged++
 	}
-	if i >= MaxElements && (!ragged || t.flagged >= MaxElements) {
+	if !t.d.tree.wantedIn(rowsName, i) && (!ragged || t.flagged >= MaxElements) {
 		if t.omitted++; t.omitted == 1 {
 			t.place, t.from = len(t.samples), t.d.lines.at(r.start)
 		}
@@ -214,7 +214,7 @@ func (t *table) emit(delim byte, width, headLine, headEnd, last int) {
 		signature += ", " + count(t.ragged, "ragged row")
 	}
 	tree := &t.d.tree
-	tree.begin(symbol.Symbol{Name: "rows", Kind: symbol.Table, Start: headLine, Signature: strings.TrimSuffix(signature, ", separated by ")})
+	tree.begin(symbol.Symbol{Name: rowsName, Kind: symbol.Table, Start: headLine, Signature: strings.TrimSuffix(signature, ", separated by ")})
 	for i, name := range t.names {
 		if !t.header {
 			name = "column " + strconv.Itoa(i+1)

@@ -35,7 +35,7 @@ func newDoc(ctx context.Context, text *hashline.Text) *doc {
 	return d
 }
 
-// stopped reports whether ctx has ended. It is cheap enough to be asked for
+// stopped reports whether ctx has ended, or what was searched for is found. It is cheap enough to be asked for
 // each token or line, and looks at ctx only now and then.
 func (d *doc) stopped() bool {
 	const every = 1 << 12
@@ -43,7 +43,7 @@ func (d *doc) stopped() bool {
 		d.ended = true
 	}
 	d.ticks++
-	return d.ended
+	return d.ended || d.tree.found != nil
 }
 
 // broken records that the document has errors and how its symbols were found

@@ -25,14 +25,14 @@ func scanJSON(d *doc) {
 		return
 	}
 	if plain, changed := blankComments(body); changed {
-		d.tree = newTree()
+		d.tree.restart()
 		d.lines.line = 1
 		err = jsonDocument(d, plain, d.bom)
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, errManyValues):
-		d.tree = newTree()
+		d.tree.restart()
 		scanJSONLines(d)
 	case errors.Is(err, errTooDeep):
 		d.source, d.why = symbol.Segments, symbol.TooLarge
@@ -157,7 +157,7 @@ func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
 		}
 		return w.fail(err)
 	}
-	if i >= MaxElements || w.d.tree.full() {
+	if !w.d.tree.wanted(i) || w.d.tree.full() {
 		return w.skip(-1, "element")
 	}
 	c := child{"[" + strconv.Itoa(i) + "]", symbol.Object, -1}
@@ -172,11 +172,11 @@ func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
 func (w *jsonWalk) scalarElement(raw []byte, kind jsontext.Kind, i int) {
 	end := int(w.dec.InputOffset())
 	at := end - len(raw)
-	if w.d.tree.full() || !startsLine(w.body, at) {
+	if w.d.tree.full() || w.d.tree.path == "" && !startsLine(w.body, at) {
 		return
 	}
 	line, last := w.d.lines.at(w.base+at), w.d.lines.at(w.base+end-1)
-	if i >= MaxElements {
+	if !w.d.tree.wanted(i) {
 		w.d.tree.omit(line, last, "element")
 		return
 	}

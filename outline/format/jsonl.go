@@ -74,7 +74,7 @@ func (t *recordTable) add(n int, line []byte) {
 		}
 		return
 	}
-	if i := t.records; i < MaxElements {
+	if i := t.records; t.d.tree.wantedIn(recordsName, i) {
 		s := symbol.Symbol{Name: "[" + strconv.Itoa(i) + "]", Kind: symbol.Record, Start: n, End: n, NameLine: n}
 		if kind == '{' {
 			s.Signature = "object, " + count(keys, "key")
@@ -84,7 +84,7 @@ func (t *recordTable) add(n int, line []byte) {
 			s.Signature = string(set.append(nil))
 		}
 		t.samples = append(t.samples, s)
-	} else if i == MaxElements {
+	} else if t.rest == 0 {
 		t.rest = n
 	}
 	t.records++
@@ -172,7 +172,7 @@ func (t *recordTable) finish() {
 	}
 	slices.SortStableFunc(children, func(a, b symbol.Symbol) int { return cmp.Compare(a.Start, b.Start) })
 	d := t.d
-	d.tree.begin(symbol.Symbol{Name: "records", Kind: symbol.Table, Start: 1, Signature: signature})
+	d.tree.begin(symbol.Symbol{Name: recordsName, Kind: symbol.Table, Start: 1, Signature: signature})
 	for _, c := range children {
 		d.tree.leaf(c)
 	}

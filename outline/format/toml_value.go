@@ -107,11 +107,11 @@ func (t *toml) scalarElement(top *tomlBox, typ string, text []byte) {
 	top.n++
 	top.add(typ)
 	at := t.i - len(text)
-	if t.d.tree.full() || !startsLine(t.b, at) {
+	if t.d.tree.full() || t.d.tree.path == "" && !startsLine(t.b, at) {
 		return
 	}
 	line, last := t.d.lines.at(at), t.d.lines.at(t.ink)
-	if top.n > MaxElements {
+	if !t.d.tree.wanted(top.n - 1) {
 		t.d.tree.omit(line, last, "element")
 		return
 	}
@@ -154,7 +154,7 @@ func (t *toml) element(top *tomlBox, c byte) {
 		kind, typ = symbol.Array, "array"
 	}
 	top.add(typ)
-	if top.n > MaxElements {
+	if !t.d.tree.wanted(top.n - 1) {
 		t.d.tree.beginOmitted(line, "element")
 		return
 	}

@@ -45,6 +45,9 @@ type tree struct {
 	count  int
 	at     [MaxDepth]int // how many of count are at each depth
 	root   frame
+
+	path  string         // what is searched for; "" if all is to be kept
+	found *symbol.Symbol // what was found
 }
 
 // frame is a symbol begun and not ended, or the top level.
@@ -56,6 +59,8 @@ type frame struct {
 	omitted  int // children beyond the limit
 	from, to int // their lines
 	noun     string
+	rest     string // of the path that is searched for, below this symbol
+	index    int    // of the element with which rest starts, or -1
 }
 
 func newTree() tree { return tree{levels: MaxDepth, root: frame{kept: true}} }
@@ -71,6 +76,9 @@ func (t *tree) top() *frame {
 // can spare itself the making of it.
 func (t *tree) full() bool {
 	top := t.top()
+	if t.path != "" {
+		return !top.kept || top.rest == ""
+	}
 	return !top.kept || len(t.open) >= t.levels || top.children >= MaxChildren
 }
 
@@ -78,6 +86,11 @@ func (t *tree) full() bool {
 func (t *tree) begin(s symbol.Symbol) {
 	if !t.top().kept {
 		t.inside++
+		return
+	}
+	if t.path != "" {
+		rest, ok := step(t.top().rest, nameOf(s.Name))
+		t.open = append(t.open, frame{Symbol: s, kept: ok, rest: rest, index: leadingIndex(rest)})
 		return
 	}
 	kept := t.admit(&s)
@@ -98,6 +111,12 @@ func (t *tree) beginOmitted(line int, noun string) {
 
 // leaf adds s as the last child of the open symbol. s.End must be set.
 func (t *tree) leaf(s symbol.Symbol) {
+	if t.path != "" {
+		if rest, ok := step(t.top().rest, nameOf(s.Name)); ok && rest == "" && t.top().kept {
+			t.find(s)
+		}
+		return
+	}
 	if t.admit(&s) {
 		t.done = append(t.done, s)
 	}
@@ -106,6 +125,9 @@ func (t *tree) leaf(s symbol.Symbol) {
 // omit counts a child that is left out of the open symbol: its lines, and what
 // it is ("key").
 func (t *tree) omit(start, end int, noun string) {
+	if t.path != "" {
+		return
+	}
 	top := t.top()
 	if top.omitted == 0 {
 		top.from, top.noun = start, noun
@@ -208,6 +230,13 @@ func (t *tree) end(line int) {
 	t.elide()
 	f := t.top()
 	f.End = line
+	if t.path != "" {
+		if f.kept && f.rest == "" {
+			t.find(f.Symbol)
+		}
+		t.open = t.open[:len(t.open)-1]
+		return
+	}
 	if f.kept {
 		f.Name = nameOf(f.Name)
 		f.Children = t.array(f.base)
@@ -261,11 +290,37 @@ func (t *tree) depth() int { return len(t.open) + t.inside }
 
 // symbols closes what is open at the last line and returns the whole tree.
 func (t *tree) symbols(last int) []symbol.Symbol {
+	t.finish(last)
+	return slices.Clip(t.done)
+}
+
+// finish closes what is open at the last line.
+func (t *tree) finish(last int) {
 	for t.inside = 0; len(t.open) > 0; {
 		t.end(last)
 	}
 	t.elide()
-	return slices.Clip(t.done)
+}
+
+// find notes the first symbol that was searched for.
+func (t *tree) find(s symbol.Symbol) {
+	if t.found == nil {
+		s.Name, s.Children = nameOf(s.Name), nil
+		t.found = &s
+	}
+}
+
+// restart forgets all symbols, for a second scan.
+func (t *tree) restart() {
+	if t.found != nil {
+		t.open, t.inside = nil, 0
+		return
+	}
+	path := t.path
+	*t = newTree()
+	if path != "" {
+		t.search(path)
+	}
 }
 
 // count writes n of a noun: "1 key", "1,234 keys".

@@ -21,7 +21,7 @@ func scanYAML(d *doc) {
 	if y.unclosed() {
 		// One unclosed quote or bracket must not swallow the rest: once more,
 		// with both ending at the end of their line.
-		d.tree = newTree()
+		d.tree.restart()
 		y = newYAML(d)
 		y.short, y.bad = true, true
 		y.run()
@@ -387,7 +387,7 @@ func (y *yaml) beginElement() {
 		return
 	}
 	top.entry = true
-	if top.n > MaxElements {
+	if !y.d.tree.wanted(top.n - 1) {
 		y.d.tree.beginOmitted(top.line, "element")
 		return
 	}

@@ -148,7 +148,7 @@ func (y *yaml) pushFlow(c byte, n int) {
 }
 
 func (y *yaml) flowElement(top *flowBox, c byte, n int) {
-	if top.n > MaxElements {
+	if !y.d.tree.wanted(top.n - 1) {
 		y.d.tree.beginOmitted(n, "element")
 		return
 	}
