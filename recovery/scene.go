@@ -111,12 +111,15 @@ func (s *Scene) Resolve(a hashline.Anchor, snapshot string) Verdict {
 		if snapshot != "" && h.Snapshot != snapshot || !hashline.ContainsLine(h.Lines, a.Line) {
 			continue
 		}
-		v := s.view(h)
-		if v == nil {
+		text, ok := s.Texts.Text(h.Snapshot)
+		if !ok {
 			continue
 		}
 		shown = true
-		if a.Matches(v.text.Hash(a.Line)) {
+		if !a.Matches(text.Hash(a.Line)) {
+			continue
+		}
+		if v := s.view(h); v != nil {
 			return s.verdict(a, v)
 		}
 	}
@@ -236,15 +239,11 @@ const (
 // Sight returns how the session has seen a live line.
 func (s *Scene) Sight(line int) Sight {
 	best := Unseen
-	for _, h := range s.Held {
-		v := s.view(h)
-		if v == nil {
-			continue
-		}
+	for v := range s.kept() {
 		old, ok := v.lines.Old(line)
 		switch {
-		case !ok || !hashline.ContainsLine(h.Lines, old):
-		case hashline.ContainsLine(h.Whole, old):
+		case !ok || !hashline.ContainsLine(v.held.Lines, old):
+		case hashline.ContainsLine(v.held.Whole, old):
 			return Whole
 		default:
 			best = Partial

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"iter"
 	"slices"
 
 	"mapd/hashline"
@@ -100,7 +101,10 @@ func (s *Scene) lostBetween(span Span) []Verdict {
 	if span.Start.Snapshot == "" || span.Start.Snapshot != span.End.Snapshot {
 		return nil
 	}
-	v := s.kept(span.Start.Snapshot)[0]
+	var v *view
+	for v = range s.kept(span.Start.Snapshot) {
+		break
+	}
 	var out []Verdict
 	for n := span.Start.Anchor.Line + 1; n < span.End.Anchor.Line && len(out) < maxBroken; n++ {
 		if fate := v.lines.Line(n); !fate.Status.Proven() {
@@ -121,45 +125,61 @@ func (s *Scene) lost(v *view, line int, fate hashline.Fate) Verdict {
 }
 
 // kept returns the delivered versions that are still kept, those of the given
-// snapshots first.
-func (s *Scene) kept(first ...string) []*view {
-	var out, rest []*view
-	for _, h := range s.Held {
-		v := s.view(h)
-		switch {
-		case v == nil:
+// snapshots first, then those that were followed already. The others cost a
+// comparison each, and a session that edits a file holds many.
+func (s *Scene) kept(first ...string) iter.Seq[*view] {
+	rank := func(h Held) int {
+		switch _, followed := s.views[h.Snapshot]; {
 		case slices.Contains(first, h.Snapshot):
-			out = append(out, v)
+			return 0
+		case followed:
+			return 1
 		default:
-			rest = append(rest, v)
+			return 2
 		}
 	}
-	return append(out, rest...)
+	return func(yield func(*view) bool) {
+		byRank := [3][]Held{}
+		for _, h := range s.Held {
+			byRank[rank(h)] = append(byRank[rank(h)], h)
+		}
+		for _, h := range slices.Concat(byRank[:]...) {
+			if v := s.view(h); v != nil && !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // follows reports whether live lines n and next stood one after the other in
 // some version.
-func follows(views []*view, n, next int) bool {
-	return slices.ContainsFunc(views, func(v *view) bool {
+func follows(views iter.Seq[*view], n, next int) bool {
+	for v := range views {
 		a, okA := v.lines.Old(n)
 		b, okB := v.lines.Old(next)
-		return okA && okB && b == a+1
-	})
+		if okA && okB && b == a+1 {
+			return true
+		}
+	}
+	return false
 }
 
 // known reports whether a live line is proven to be a line of some version.
-func known(views []*view, n int) bool {
-	return slices.ContainsFunc(views, func(v *view) bool {
+func known(views iter.Seq[*view], n int) bool {
+	for v := range views {
 		_, ok := v.lines.Old(n)
-		return ok
-	})
+		if ok {
+			return true
+		}
+	}
+	return false
 }
 
 // breach describes what is between live lines n and next, which are further
 // apart now, or closer, than when they were shown: by the lines that stood
 // between them, else by the lines that stand there now.
-func (s *Scene) breach(n, next int, views []*view) []Verdict {
-	for _, v := range views {
+func (s *Scene) breach(n, next int, views iter.Seq[*view]) []Verdict {
+	for v := range views {
 		a, okA := v.lines.Old(n)
 		b, okB := v.lines.Old(next)
 		if !okA || !okB {
