@@ -106,8 +106,16 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 	}
 	w.index.Store(&Index{})
 	w.ctx, w.cancel = context.WithCancel(c.ctx)
-	w.running.Go(w.publish)
-	w.running.Go(w.makeOutlines)
+	for _, run := range []func(){w.publish, w.makeOutlines} {
+		if err := c.enter(); err != nil {
+			w.Close()
+			return nil, fmt.Errorf("index %s: %w", show(root), err)
+		}
+		w.running.Go(func() {
+			defer c.leave() // Close of the Cache waits for it too
+			run()
+		})
+	}
 	return w, nil
 }
 

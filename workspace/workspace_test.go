@@ -454,6 +454,9 @@ func TestQuietCloseWorkspace(t *testing.T) {
 		if i%2 == 0 {
 			settle(t, w)
 		}
+		if i%3 == 0 {
+			c.Close() // ends the workspace as well
+		}
 		w.Close()
 		w.Close()
 		all.Wait()
@@ -461,6 +464,9 @@ func TestQuietCloseWorkspace(t *testing.T) {
 			t.Errorf("settle after Close: %v", err)
 		}
 		c.Close()
+		if _, err := c.Open(dir, WorkspaceOptions{Env: &ignore.Env{}, Cookies: cookies}); !errors.Is(err, ErrClosed) {
+			t.Errorf("open after Close: %v", err)
+		}
 	}
 	if n := openDescriptors(t); n != descriptors {
 		t.Errorf("%d descriptors open, %d before", n, descriptors)
