@@ -241,6 +241,18 @@ func (u *unit) locals(n ast.Node) []symbol.Symbol {
 	return list
 }
 
+// assigned returns the name that an assignment gives a value: x, or the last one
+// of a.b.x.
+func assigned(left ast.Expr) *ast.Ident {
+	switch left := left.(type) {
+	case *ast.Ident:
+		return left
+	case *ast.SelectorExpr:
+		return left.Sel
+	}
+	return nil
+}
+
 // assignment adds the functions that an assignment binds to names, and what
 // its other values define.
 func (u *unit) assignment(list []symbol.Symbol, a *ast.AssignStmt) []symbol.Symbol {
@@ -253,16 +265,13 @@ func (u *unit) assignment(list []symbol.Symbol, a *ast.AssignStmt) []symbol.Symb
 		lit, isFunc := literal(right)
 		var id *ast.Ident
 		if len(a.Lhs) == len(a.Rhs) {
-			id, _ = a.Lhs[i].(*ast.Ident)
+			id = assigned(a.Lhs[i])
 		}
 		if !isFunc || !named(id) {
 			list = append(list, u.locals(right)...)
 			continue
 		}
-		start := id.Pos()
-		if i == 0 {
-			start = a.Pos()
-		}
+		start := a.Lhs[i].Pos()
 		list = append(list, symbol.Symbol{
 			Name:      id.Name,
 			Kind:      symbol.Function,

@@ -3,9 +3,9 @@
 // Types, functions, constants and variables are top-level symbols, and so are
 // methods, named Type.Method; struct fields and interface methods are children
 // of their type. Each spec of a parenthesised group has its own range. A
-// function literal bound to a name (f := func…, var f = func…) is a function
-// wherever it stands; below a function it is Local, and so is a type declared
-// there. Functions without a name are no symbols, but what they define is found
+// function literal bound to a name (f := func…, var f = func…, a.f = func…) is a
+// function wherever it stands; below a function it is Local, and so is a type
+// declared there. Functions without a name are no symbols, but what they define is found
 // and belongs to the named function around them. The blank identifier names
 // nothing.
 //

@@ -125,12 +125,14 @@ func oracle(t testing.TB, src []byte) (top, members, nested []def) {
 			}
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
-				if id, ok := left.(*ast.Ident); ok && len(n.Rhs) == len(n.Lhs) && isFunc(n.Rhs[i]) {
-					var from ast.Node = id
-					if i == 0 {
-						from = n
-					}
-					nested = append(nested, at(id.Name, from, n.Rhs[i]))
+				if len(n.Rhs) != len(n.Lhs) || !isFunc(n.Rhs[i]) {
+					continue
+				}
+				switch left := left.(type) {
+				case *ast.Ident:
+					nested = append(nested, at(left.Name, left, n.Rhs[i]))
+				case *ast.SelectorExpr:
+					nested = append(nested, at(left.Sel.Name, left, n.Rhs[i]))
 				}
 			}
 		}
