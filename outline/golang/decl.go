@@ -32,6 +32,10 @@ func (u *unit) general(list []symbol.Symbol, d *ast.GenDecl, local bool) []symbo
 				kind = symbol.Constant
 			}
 			for _, s := range u.valueSpec(spec, start, kind) {
+				if s.Local {
+					list = append(list, s)
+					continue
+				}
 				if s.Local = local; local && s.Kind != symbol.Function {
 					// A local value is no symbol, but what its value defines is one.
 					for _, c := range s.Children {
@@ -172,7 +176,8 @@ func (u *unit) fields(fields *ast.FieldList, kind symbol.Kind) []symbol.Symbol {
 
 // valueSpec returns one symbol for each name of a const or var spec. A name
 // whose value is a function literal is a function. What the values define has
-// the first name for its parent, where values and names do not pair up.
+// the first name for its parent, where values and names do not pair up; of a
+// blank name it stands for itself.
 func (u *unit) valueSpec(spec *ast.ValueSpec, start token.Pos, kind symbol.Kind) []symbol.Symbol {
 	var list []symbol.Symbol
 	signature := u.valueSignature(spec, start)
@@ -204,6 +209,12 @@ func (u *unit) valueSpec(spec *ast.ValueSpec, start token.Pos, kind symbol.Kind)
 		}
 		if named(name) {
 			list = append(list, s)
+			continue
+		}
+		for _, c := range s.Children {
+			if c.Local {
+				list = append(list, c)
+			}
 		}
 	}
 	return list

@@ -5,9 +5,9 @@
 // of their type. Each spec of a parenthesised group has its own range. A
 // function literal bound to a name (f := func…, var f = func…, a.f = func…) is a
 // function wherever it stands; below a function it is Local, and so is a type
-// declared there. Functions without a name are no symbols, but what they define is found
-// and belongs to the named function around them. The blank identifier names
-// nothing.
+// declared there. Functions without a name are no symbols, but what they define
+// is found and belongs to the named function around them. The blank identifier
+// is no name.
 //
 // A file with syntax errors gives the declarations before the first error, and
 // after it what parses of each segment by itself: the file is cut at lines that
@@ -152,6 +152,8 @@ func (u *unit) decl(d ast.Decl, list *symbol.List) {
 	case *ast.FuncDecl:
 		if s, ok := u.function(d); ok {
 			list.Symbols = append(list.Symbols, s)
+		} else if d.Body != nil {
+			list.Symbols = append(list.Symbols, u.locals(d.Body)...)
 		}
 	case *ast.GenDecl:
 		if d.Tok == token.IMPORT {
