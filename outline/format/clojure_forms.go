@@ -74,21 +74,26 @@ func (r *reader) begin(start int, c byte) role {
 	top.quoted, top.conditional = false, false
 	n := top.n
 	top.n++
-	switch top.role {
-	case roleTop:
+	switch {
+	case top.role == roleTop && r.edn:
+		return r.beginData(start, c, false, 0)
+	case top.role == roleMap || top.role == roleVector:
+		return r.beginData(start, c, top.role == roleVector, n)
+	case top.role == roleDef:
+		return r.beginInDef(top, n, c)
+	}
+	return top.holds(n, c, quoted, conditional)
+}
+
+// holds returns the role of the n-th element of a form, a collection with the
+// bracket c.
+func (f *form) holds(n int, c byte, quoted, conditional bool) role {
+	switch f.role {
+	case roleTop, roleWrapper:
 		switch {
-		case r.edn:
-			return r.beginData(start, c, false, 0)
 		case conditional:
 			return roleConditional
 		case c == '(' && !quoted:
-			return roleCall
-		}
-	case roleWrapper:
-		if conditional {
-			return roleConditional
-		}
-		if c == '(' && !quoted {
 			return roleCall
 		}
 	case roleConditional:
@@ -97,8 +102,6 @@ func (r *reader) begin(start int, c byte) role {
 		} else if n%2 == 1 && c == '[' {
 			return roleWrapper
 		}
-	case roleDef:
-		return r.beginInDef(top, n, c)
 	case roleArity:
 		if n == 0 && c == '[' {
 			return roleArgs
@@ -116,7 +119,7 @@ func (r *reader) begin(start int, c byte) role {
 		}
 	case roleRequire:
 		switch {
-		case !libraries[top.head]:
+		case !libraries[f.head]:
 		case conditional:
 			return roleLibs
 		default:
@@ -126,8 +129,6 @@ func (r *reader) begin(start int, c byte) role {
 		if c == '[' {
 			return roleLib
 		}
-	case roleMap, roleVector:
-		return r.beginData(start, c, top.role == roleVector, n)
 	}
 	return roleOther
 }

@@ -3,8 +3,8 @@ package format
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +45,8 @@ type corpusFile struct {
 var corpus = sync.OnceValue(func() map[string][]corpusFile {
 	files := map[string][]corpusFile{}
 	wanted := map[string]bool{".json": true, ".md": true, ".yaml": true, ".yml": true, ".toml": true, ".csv": true, ".sql": true, ".xml": true, ".svg": true, ".plist": true}
-	roots := []string{runtime.GOROOT(), moduleCache()}
+	goroot, _ := exec.Command("go", "env", "GOROOT").Output()
+	roots := []string{strings.TrimSpace(string(goroot)), moduleCache()}
 	if extra := filepath.SplitList(os.Getenv("MAPD_CORPUS")); len(extra) > 0 {
 		roots = extra
 	}

@@ -29,7 +29,7 @@ var scanners = map[string]scanner{
 	"clojure":    scanClojure,
 	"edn":        scanEDN,
 	"rst":        scanRST,
-	"asciidoc":   scanAsciiDoc,
+	"asciidoc":   scanASCIIDoc,
 	"latex":      scanLaTeX,
 	"diff":       scanDiff,
 	"xml":        scanXML,

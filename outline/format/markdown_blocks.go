@@ -221,35 +221,15 @@ func (m *markdown) starts(l *mdLine, n int, matched *int, all *bool) bool {
 		}
 		return true
 	}
-	switch c := rest[0]; {
-	case c == '>' && len(m.boxes) < maxBoxes:
+	switch {
+	case rest[0] == '>' && indent <= 3 && len(m.boxes) < maxBoxes:
 		begin(false)
 		quoteMark(l)
 		m.boxes = append(m.boxes, mdBox{quote: true})
 		*matched = len(m.boxes)
 		return true
-	case c == '#':
-		if level, name, ok := atxHeading(rest); ok {
-			begin(true)
-			if len(m.boxes) == 0 {
-				m.heading(level, name, n)
-			}
-			return true
-		}
-	case c == '`' || c == '~':
-		if f, ok := openFence(rest); ok {
-			begin(true)
-			m.fence, m.leaf = f, leafFence
-			return true
-		}
-	case c == '<':
-		if end, ok := m.htmlStart(rest, open); ok {
-			begin(true)
-			if m.html = end; !end.found(rest) {
-				m.leaf = leafHTML
-			}
-			return true
-		}
+	case m.leafBlock(rest, n, open, begin):
+		return true
 	case m.mdx && !open && len(m.boxes) == 0 && m.module(rest, n):
 		l.pos = -1
 		return true
@@ -264,6 +244,39 @@ func (m *markdown) starts(l *mdLine, n int, matched *int, all *bool) bool {
 		return begin(true)
 	}
 	return m.listItem(l, rest, indent, m.leaf == leafParagraph && *all, matched, begin)
+}
+
+// leafBlock begins a heading, a fence or an HTML block if rest is one's first
+// line.
+func (m *markdown) leafBlock(rest []byte, n int, inParagraph bool, begin func(bool) bool) bool {
+	switch rest[0] {
+	case '#':
+		level, name, ok := atxHeading(rest)
+		if ok {
+			begin(true)
+			if len(m.boxes) == 0 {
+				m.heading(level, name, n)
+			}
+		}
+		return ok
+	case '`', '~':
+		f, ok := openFence(rest)
+		if ok {
+			begin(true)
+			m.fence, m.leaf = f, leafFence
+		}
+		return ok
+	case '<':
+		end, ok := m.htmlStart(rest, inParagraph)
+		if ok {
+			begin(true)
+			if m.html = end; !end.found(rest) {
+				m.leaf = leafHTML
+			}
+		}
+		return ok
+	}
+	return false
 }
 
 func (m *markdown) listItem(l *mdLine, rest []byte, indent int, inParagraph bool, matched *int, begin func(bool) bool) bool {

@@ -87,9 +87,9 @@ func notTitle(line []byte) bool {
 	return false
 }
 
-// scanAsciiDoc finds section titles, "== Title" or a line above an underline of
+// scanASCIIDoc finds section titles, "== Title" or a line above an underline of
 // its own length, outside delimited blocks.
-func scanAsciiDoc(d *doc) {
+func scanASCIIDoc(d *doc) {
 	s := sections{d: d}
 	fence := "" // the line that ends the open block
 	blank := true

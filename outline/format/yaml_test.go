@@ -65,19 +65,17 @@ func oracleYAML(data []byte) (keys []keyAt, ok bool) {
 	return keys, complete
 }
 
-// checkYAMLEnds compares the last lines of block keys with those that follow from
-// where yaml.v3 sees the next node start: the last line before it that is not
-// blank, a comment, a mark between documents or a lone dash.
-func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
-	t.Helper()
-	text := hashline.NewText(data)
+// yamlSpan is a key of a block mapping, and the index in the list of all starts
+// of what follows its value; -1 if its end is not to be compared.
+type yamlSpan struct {
+	key  *yamlv3.Node
+	next int
+}
+
+// yamlSpans returns the first lines of all keys and elements in order, and the
+// keys.
+func yamlSpans(data []byte) (starts []int, spans []yamlSpan) {
 	dec := yamlv3.NewDecoder(bytes.NewReader(data))
-	var starts []int // of all keys and elements, in order
-	type span struct {
-		key  *yamlv3.Node
-		next int // index in starts of what follows the value; -1 if not to be compared
-	}
-	var spans []span
 	var walk func(n *yamlv3.Node)
 	walk = func(n *yamlv3.Node) {
 		for i, c := range n.Content {
@@ -85,7 +83,7 @@ func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
 				starts = append(starts, c.Line)
 				v := n.Content[i+1]
 				k := len(spans)
-				spans = append(spans, span{key: c, next: -1})
+				spans = append(spans, yamlSpan{key: c, next: -1})
 				walk(v)
 				if (n.Style|v.Style)&yamlv3.FlowStyle == 0 && v.Style&(yamlv3.LiteralStyle|yamlv3.FoldedStyle) == 0 {
 					spans[k].next = len(starts)
@@ -101,10 +99,19 @@ func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
 	for {
 		var doc yamlv3.Node
 		if dec.Decode(&doc) != nil {
-			break
+			return starts, spans
 		}
 		walk(&doc)
 	}
+}
+
+// checkYAMLEnds compares the last lines of block keys with those that follow from
+// where yaml.v3 sees the next node start: the last line before it that is not
+// blank, a comment, a mark between documents or a lone dash.
+func checkYAMLEnds(t *testing.T, name string, data []byte, list symbol.List) {
+	t.Helper()
+	text := hashline.NewText(data)
+	starts, spans := yamlSpans(data)
 	var got []*symbol.Symbol
 	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
 		if s.Kind == symbol.Key {
