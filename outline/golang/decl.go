@@ -1,8 +1,10 @@
 package golang
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
+	"slices"
 
 	"mapd/outline/symbol"
 )
@@ -249,6 +251,16 @@ func (u *unit) locals(n ast.Node) []symbol.Symbol {
 		}
 		return true
 	})
+	return inLineOrder(list)
+}
+
+// inLineOrder sorts what is in line order but for assignments to several names,
+// where what a value defines comes before the next name.
+func inLineOrder(list []symbol.Symbol) []symbol.Symbol {
+	byStart := func(a, b symbol.Symbol) int { return cmp.Compare(a.Start, b.Start) }
+	if !slices.IsSortedFunc(list, byStart) {
+		slices.SortStableFunc(list, byStart)
+	}
 	return list
 }
 

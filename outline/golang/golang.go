@@ -160,7 +160,9 @@ func (u *unit) decl(d ast.Decl, list *symbol.List) {
 			list.Imports = u.imports(list.Imports, d)
 			return
 		}
+		before := len(list.Symbols)
 		list.Symbols = u.general(list.Symbols, d, false)
+		inLineOrder(list.Symbols[before:])
 	}
 }
 
