@@ -366,7 +366,7 @@ func (i *innocent) reset() {
 // how long they took. It fails t if one failed.
 func (i *innocent) figures(t *testing.T) (n int, p50, p99 time.Duration) {
 	t.Helper()
-	const few = 20
+	const few = 10
 	for deadline := time.Now().Add(patience); ; wait(pause) {
 		i.mu.Lock()
 		err := i.err

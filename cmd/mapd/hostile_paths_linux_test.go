@@ -150,6 +150,9 @@ func truncated(t *testing.T, h *house) string {
 	})
 }
 
+// changing is how long a file is read that does not hold still.
+const changing = 500 * time.Millisecond
+
 // whileChanging reads a file while change is called over and over. check gets the
 // lines of every answer that is not called unstable.
 func whileChanging(t *testing.T, h *house, name string, change func(n int) error, check func(text []string) error) string {
@@ -174,7 +177,7 @@ func whileChanging(t *testing.T, h *house, name string, change func(n int) error
 	defer wg.Wait()
 	defer close(quit)
 	reads, unstable := 0, 0
-	for start := time.Now(); time.Since(start) < time.Second; reads++ {
+	for start := time.Now(); time.Since(start) < changing; reads++ {
 		m := p.call(wire.MethodRead, fmt.Sprintf(`{"path":%q,"anchors":false,"map":"never"}`, name))
 		var r wire.ReadResult
 		if m.Error != nil || json.Unmarshal(m.Result, &r) != nil {
@@ -329,7 +332,7 @@ func whileSwapping(t *testing.T, h *house, name string, swap func() error) strin
 	defer wg.Wait()
 	defer close(quit)
 	outcomes := map[string]int{}
-	for start := time.Now(); time.Since(start) < time.Second; {
+	for start := time.Now(); time.Since(start) < changing; {
 		m := p.call(wire.MethodRead, fmt.Sprintf(`{"path":%q}`, name))
 		switch {
 		case bytes.Contains(m.Result, []byte("secret")):

@@ -24,7 +24,7 @@ func attacksByProcesses() []attack {
 	alone := func(t *testing.T) *house { return startHouse(t, "mapd", "serve") }
 	return []attack{
 		{name: "workers killed while they parse", allow: chokeAllowed, run: workersKilled},
-		{name: "a worker that is stopped", allow: chokeAllowed, run: workerStopped},
+		{name: "a worker that is stopped", own: startQuick, allow: chokeAllowed, run: workerStopped},
 		{name: "a worker that answers garbage", run: workerGarbage},
 		{name: "the socket is deleted", own: alone, ends: true, run: socketDeleted},
 		{name: "the socket is replaced by a file", own: alone, ends: true, run: socketReplaced},
@@ -384,7 +384,7 @@ func idleExpiry(t *testing.T, h *house) string {
 	t.Cleanup(func() { endDaemons(h.runtime) })
 	h.file(t, "a.txt", []byte("alpha\n"))
 	pids := map[int]bool{}
-	const clients = 24
+	const clients = 16
 	for i := range clients {
 		pid, err := h.readOnce(h.folder)
 		if err != nil {
