@@ -216,7 +216,8 @@ func (r *reader) close(at int) {
 		r.d.tree.current().Name = preview(raw, MaxPreview)
 	case f.role == roleMap || f.role == roleVector:
 		if up.role == roleMap && up.key || f.symbol {
-			r.d.tree.current().Signature = f.dataSignature()
+			s := r.d.tree.current()
+			s.Signature = f.dataSignature(s.Kind)
 		}
 	}
 	if f.symbol {
@@ -241,12 +242,12 @@ func (r *reader) describe(f *form) {
 	}
 }
 
-// dataSignature describes a collection of data.
-func (f *form) dataSignature() string {
+// dataSignature describes a collection of data, the symbol of which has a kind.
+func (f *form) dataSignature(kind symbol.Kind) string {
 	if f.role == roleMap {
-		return "object, " + count((f.n+1)/2, "key")
+		return containerSignature(kind, false, (f.n+1)/2)
 	}
-	return "array, " + count(f.n, "element")
+	return containerSignature(kind, true, f.n)
 }
 
 // atom counts the string, symbol, keyword or number at [start, r.i).

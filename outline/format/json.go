@@ -180,8 +180,9 @@ func (w *jsonWalk) scalarElement(raw []byte, kind jsontext.Kind, i int) {
 		w.d.tree.omit(line, last, "element")
 		return
 	}
+	_, value, _ := strings.Cut(w.scalarSignature(kind, raw), " ") // the kind says the type
 	w.d.tree.leaf(symbol.Symbol{
-		Name: "[" + strconv.Itoa(i) + "]", Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: w.scalarSignature(kind, raw),
+		Name: "[" + strconv.Itoa(i) + "]", Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: value,
 	})
 }
 

@@ -62,12 +62,11 @@ func scalarKind(k jsontext.Kind) symbol.Kind {
 // containerSignature describes an object or array: "object, 3 keys",
 // "array, 2 elements: string".
 func (w *jsonWalk) containerSignature(f *jsonFrame) string {
-	b := w.sig[:0]
-	if f.array {
-		b = appendCount(append(b, "array, "...), f.n, "element")
-	} else {
-		b = appendCount(append(b, "object, "...), f.n, "key")
+	kind := symbol.Key
+	if f.element {
+		kind = symbol.Object
 	}
+	b := appendContainer(w.sig[:0], kind, f.array, f.n)
 	if f.kinds != 0 {
 		b = f.kinds.append(append(b, ": "...))
 	}

@@ -115,7 +115,7 @@ func (t *toml) scalarElement(top *tomlBox, typ string, text []byte) {
 		t.d.tree.omit(line, last, "element")
 		return
 	}
-	s := symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: scalarKinds[typ], Start: line, End: last, NameLine: line}
+	s := symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: symbol.Object, Start: line, End: last, NameLine: line}
 	describe(&s, typ, text)
 	t.d.tree.leaf(s)
 }
@@ -170,7 +170,7 @@ func (t *toml) pop(line int) {
 	}
 	if t.d.tree.kept() {
 		s := t.d.tree.current()
-		s.Signature = containerSignature(!box.table, box.n)
+		s.Signature = containerSignature(s.Kind, !box.table, box.n)
 		if len(box.kinds) > 0 {
 			s.Signature += ": " + strings.Join(box.kinds, "|")
 		}

@@ -339,10 +339,21 @@ func appendCount(b []byte, n int, noun string) []byte {
 	return b
 }
 
-// containerSignature describes a collection of n elements or keys.
-func containerSignature(array bool, n int) string {
-	if array {
-		return string(appendCount([]byte("array, "), n, "element"))
+// containerSignature describes a collection of n elements or keys. Where the
+// symbol's kind says what it is, only the count is left to say.
+func containerSignature(kind symbol.Kind, array bool, n int) string {
+	return string(appendContainer(nil, kind, array, n))
+}
+
+func appendContainer(b []byte, kind symbol.Kind, array bool, n int) []byte {
+	named := kind == symbol.Object || kind == symbol.Array
+	switch {
+	case array && named:
+		return appendCount(b, n, "element")
+	case array:
+		return appendCount(append(b, "array, "...), n, "element")
+	case named:
+		return appendCount(b, n, "key")
 	}
-	return string(appendCount([]byte("object, "), n, "key"))
+	return appendCount(append(b, "object, "...), n, "key")
 }

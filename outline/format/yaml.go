@@ -427,7 +427,7 @@ func (y *yaml) describe(box *yamlBox) {
 		return
 	}
 	s := y.d.tree.current()
-	s.Signature = containerSignature(box.seq, box.n)
+	s.Signature = containerSignature(s.Kind, box.seq, box.n)
 	if box.seq {
 		if s.Kind == symbol.Object {
 			s.Kind = symbol.Array

@@ -234,7 +234,8 @@ func (y *yaml) closeFlow(keep, n int) {
 		outer := len(y.flow) > 0 && y.flow[len(y.flow)-1].entry
 		block := len(y.flow) == 0 && len(y.boxes) > 0 && y.boxes[len(y.boxes)-1].entry
 		if (box.own || outer || block) && y.d.tree.kept() {
-			y.d.tree.current().Signature = containerSignature(box.kind == '[', box.n)
+			s := y.d.tree.current()
+			s.Signature = containerSignature(s.Kind, box.kind == '[', box.n)
 		}
 		if box.own {
 			y.d.tree.end(max(n, y.d.tree.current().Start))

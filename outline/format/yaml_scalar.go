@@ -79,18 +79,21 @@ var scalarKinds = map[string]symbol.Kind{
 	"number": symbol.Number, "boolean": symbol.Boolean, "null": symbol.Null,
 }
 
-// describe makes s a scalar of a type with a preview of its text.
+// describe makes s a scalar of a type with a preview of its text. Of an element
+// the kind says the type.
 func describe(s *symbol.Symbol, typ string, text []byte) {
 	const most = 40
 	if s == nil {
 		return
 	}
-	if s.Kind == symbol.Object { // an element, until now of unknown kind
-		s.Kind = scalarKinds[typ]
-	}
-	s.Signature = typ
-	if p := preview(text[:min(len(text), 4*most)], most); p != "" {
-		s.Signature += " " + p
+	p := preview(text[:min(len(text), 4*most)], most)
+	switch {
+	case s.Kind == symbol.Object:
+		s.Kind, s.Signature = scalarKinds[typ], p
+	case p == "":
+		s.Signature = typ
+	default:
+		s.Signature = typ + " " + p
 	}
 }
 
