@@ -181,10 +181,10 @@ func (t *recordTable) finish() {
 
 // isSession reports whether one of the first lines is of an agent's session.
 func isSession(text *hashline.Text) bool {
-	const look = 20
+	const look = 50
 	var r eventReader
 	for n := 1; n <= min(text.Lines(), look); n++ {
-		if e := r.read(text.Line(n)); e.kind != eventNone && e.strong {
+		if r.read(text.Line(n)).strong {
 			return true
 		}
 	}

@@ -29,6 +29,9 @@ type session struct {
 
 func (s *session) line(n int) {
 	e := s.r.read(s.d.text.Line(n))
+	if e.broken {
+		s.d.broken(symbol.Segments)
+	}
 	switch e.kind {
 	case eventStart:
 		s.single(n, symbol.Record, "session", e.text)

@@ -23,6 +23,7 @@ const (
 type event struct {
 	kind   eventKind
 	strong bool // no other JSON looks like this
+	broken bool // the line is no JSON object
 	text   string
 	model  string
 	calls  []toolCall
@@ -45,6 +46,7 @@ type eventFields struct {
 	model, text, id, name     string
 	arguments, cwd            string
 	meta, summary, wrapped    bool
+	typed                     bool // blocks say whether they are input or output
 	calls                     []toolCall
 	results                   []string
 }
@@ -54,7 +56,7 @@ func (r *eventReader) read(line []byte) event {
 	r.buf = *bytes.NewBuffer(line)
 	r.dec.Reset(&r.buf, jsonOptions...)
 	if r.dec.PeekKind() != '{' || !r.object(func(key string) bool { return r.field(key, false) }) {
-		return event{}
+		return event{broken: len(bytes.TrimSpace(line)) > 0}
 	}
 	return r.event()
 }
@@ -165,6 +167,7 @@ func (r *eventReader) block() bool {
 	})
 	switch typ {
 	case "text", "input_text", "output_text":
+		r.typed = r.typed || typ != "text"
 		if r.text == "" {
 			r.text = text
 		}
@@ -181,6 +184,10 @@ func (r *eventReader) block() bool {
 // event classifies the line.
 func (r *eventReader) event() event {
 	e := event{text: r.text, model: r.model, calls: r.calls, result: r.results}
+	inner := r.inner
+	if inner == "" {
+		inner = r.typ // early files of Codex have no payload around it
+	}
 	switch {
 	case r.typ == "session" && r.cwd != "", r.typ == "session_meta":
 		e.kind, e.strong, e.text = eventStart, true, r.cwd
@@ -189,23 +196,23 @@ func (r *eventReader) event() event {
 	case r.typ == "model_change", r.typ == "turn_context":
 		e.kind = eventModel
 	case r.typ == "event_msg", r.meta, r.typ == "system":
-	case r.inner == "function_call", r.inner == "custom_tool_call", r.inner == "local_shell_call":
-		e.kind = eventAssistant
+	case inner == "function_call", inner == "custom_tool_call", inner == "local_shell_call":
+		e.kind, e.strong = eventAssistant, r.id != ""
 		if r.name == "" {
-			r.name = r.inner
+			r.name = inner
 		}
 		e.calls = []toolCall{{r.id, r.name, r.arguments}}
-	case r.inner == "function_call_output", r.inner == "custom_tool_call_output":
+	case inner == "function_call_output", inner == "custom_tool_call_output":
 		e.kind, e.result = eventResult, []string{r.id}
 	case r.role == "toolResult":
 		e.kind, e.result = eventResult, []string{r.id}
 	case r.role == "user" || r.role == "" && r.typ == "user":
-		e.kind, e.strong = eventUser, r.wrapped
+		e.kind, e.strong = eventUser, r.wrapped || r.typed
 		if len(e.result) > 0 && e.text == "" {
 			e.kind = eventResult
 		}
 	case r.role == "assistant":
-		e.kind, e.strong = eventAssistant, r.wrapped
+		e.kind, e.strong = eventAssistant, r.wrapped || r.typed
 	}
 	return e
 }
