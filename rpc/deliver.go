@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 
@@ -33,13 +34,30 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	return news.told(reply), err
 }
 
+// readMany are the params of mapd/readMany. What is wrong with one read is that
+// read's error, so each is decoded on its own.
+type readMany struct {
+	Reads []json.RawMessage `json:"reads"`
+}
+
+// decoded returns the reads that can be decoded.
+func (p readMany) decoded() []wire.ReadParams {
+	var out []wire.ReadParams
+	for _, raw := range p.Reads {
+		if read, err := decodeOne[wire.ReadParams](wire.MethodRead, raw); err == nil {
+			out = append(out, read)
+		}
+	}
+	return out
+}
+
 // serveReadMany answers mapd/readMany: each read on its own, in order of the
 // request. The failure of one is its own.
-func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (reply conn.Reply, err error) {
-	if len(p.Reads) == 0 || len(p.Reads) > wire.MaxReads {
-		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "reads has %d entries; it must have 1 to %d", len(p.Reads), wire.MaxReads)
+func (s *Session) serveReadMany(ctx context.Context, p readMany) (reply conn.Reply, err error) {
+	if p.Reads == nil || len(p.Reads) > wire.MaxReads {
+		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "reads has %d entries; it must be a list of at most %d", len(p.Reads), wire.MaxReads)
 	}
-	attempts := s.begin(ctx, p.Reads...)
+	attempts := s.begin(ctx, p.decoded()...)
 	defer func() { reply = attempts.end(reply, err) }()
 	prepared := &preparation{server: s.server}
 	defer func() {
@@ -70,7 +88,7 @@ func (s *Session) serveReadMany(ctx context.Context, p wire.ReadManyParams) (rep
 // readAll runs reads, a few at once, and returns their answers and encoded
 // outcomes in order. What they take is counted in prepared; a read for which
 // there is no room fails as busy.
-func (s *Session) readAll(ctx context.Context, reads []wire.ReadParams, prepared *preparation) ([]*readAnswer, [][]byte) {
+func (s *Session) readAll(ctx context.Context, reads []json.RawMessage, prepared *preparation) ([]*readAnswer, [][]byte) {
 	answers := make([]*readAnswer, len(reads))
 	outcomes := make([][]byte, len(reads))
 	var wg sync.WaitGroup
@@ -95,13 +113,17 @@ func (s *Session) readAll(ctx context.Context, reads []wire.ReadParams, prepared
 
 // readOne is read as an entry of mapd/readMany: {"ok":…} or {"error":…}. A
 // panic is this entry's error.
-func (s *Session) readOne(ctx context.Context, p wire.ReadParams) (a *readAnswer, outcome []byte) {
+func (s *Session) readOne(ctx context.Context, raw json.RawMessage) (a *readAnswer, outcome []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			a, outcome = nil, failedRead(s.server.panicked(wire.MethodReadMany, r))
 		}
 	}()
-	a, err := s.read(ctx, p)
+	p, err := decodeOne[wire.ReadParams]("params", raw)
+	if err != nil {
+		return nil, failedRead(toWire(err))
+	}
+	a, err = s.read(ctx, p)
 	if err != nil {
 		return nil, failedRead(toWire(err))
 	}

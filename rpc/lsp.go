@@ -87,7 +87,8 @@ func (l locator) flat(symbols []symbol.Symbol, v *workspace.Version) []protocol.
 		info.Location.URI = uri.URI(fileURI(v.Path()))
 		info.Location.Range = l.lines(s.Start, s.End)
 		if depth > 0 {
-			info.ContainerName = &containers[depth-1]
+			container := containers[depth-1]
+			info.ContainerName = &container
 		}
 		out = append(out, info)
 		return true

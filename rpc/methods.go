@@ -14,6 +14,7 @@ type method struct {
 	serial       bool // runs on the read loop: it changes the state of the session
 	early        bool // allowed before initialize
 	late         bool // allowed after shutdown, and while the daemon drains
+	rooted       bool // needs a folder
 	serve        func(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 	unserved     func(ctx context.Context, s *Session, params []byte) // see conn.Method; nil for most
 }
@@ -32,14 +33,14 @@ func init() {
 
 		wire.MethodRead:     recoverable(request(decodeStrict, (*Session).serveRead), loseRead),
 		wire.MethodReadMany: recoverable(request(decodeStrict, (*Session).serveReadMany), loseReads),
-		wire.MethodRecover:  request(decodeStrict, (*Session).serveRecover),
+		wire.MethodRecover:  bare(request(decodeStrict, (*Session).serveRecover)),
 		wire.MethodMap:      request(decodeStrict, plain((*Session).mapFile)),
 		wire.MethodEdit:     request(decodeStrict, (*Session).serveEdit),
 		wire.MethodEditMany: request(decodeStrict, (*Session).serveEditMany),
 		wire.MethodCheck:    request(decodeStrict, (*Session).serveCheck),
 		wire.MethodLedger:   request(decodeStrict, (*Session).serveLedger),
 		wire.MethodForget:   request(decodeStrict, plain((*Session).forget)),
-		wire.MethodStatus:   request(decodeStrict, plain((*Session).status)),
+		wire.MethodStatus:   bare(request(decodeStrict, plain((*Session).status))),
 		wire.MethodStop:     {late: true, serve: stop},
 
 		"textDocument/documentSymbol":         request(decodeLSP, plain((*Session).documentSymbol)),
@@ -82,6 +83,8 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "this session was shut down; connect again")
 	case isClosed(p.server.draining) && !m.late:
 		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "the daemon is stopping; connect again to start a new one")
+	case m.rooted && len(session.folders.Load().Roots()) == 0:
+		return conn.Method{}, errNoFolder
 	}
 	out := conn.Method{
 		Notification: m.notification,
@@ -99,9 +102,15 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 	return out, nil
 }
 
+// bare makes a method that is answered without a folder.
+func bare(m method) method {
+	m.rooted = false
+	return m
+}
+
 // request makes a method of a function on the session.
 func request[P any](decode func(string, []byte, any) error, f func(*Session, context.Context, P) (conn.Reply, error)) method {
-	return method{serve: func(ctx context.Context, p *peer, params []byte) (conn.Reply, error) {
+	return method{rooted: true, serve: func(ctx context.Context, p *peer, params []byte) (conn.Reply, error) {
 		session, _ := p.attached()
 		var decoded P
 		if err := decode("params", params, &decoded); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 
 	"mapd/hashline"
 	"mapd/outline"
@@ -35,7 +36,7 @@ type selection struct {
 	cursor *view.Cursor
 	paged  bool // offset or limit was given
 	offset int  // 1-based
-	limit  int  // 0: to the end
+	limit  int  // lines
 }
 
 func (s selection) whole() bool {
@@ -82,45 +83,35 @@ func (s *Session) parseRead(p wire.ReadParams) (readRequest, error) {
 
 func parseSelection(p wire.ReadParams) (selection, error) {
 	var sel selection
+	paged := p.Offset != nil || p.Limit != nil
 	chosen := 0
-	if len(p.Ranges) > 0 {
-		chosen++
-		for _, r := range p.Ranges {
-			if !r.Valid() {
-				return sel, wire.Errorf(wire.InvalidParams, "ranges: {start:%d, end:%d} is no range; lines count from 1, and end is at least start", r.Start, r.End)
-			}
+	for _, given := range []bool{len(p.Ranges) > 0, p.Symbol != "", p.Cursor != "", paged && len(p.Ranges) == 0} {
+		if given {
+			chosen++
 		}
-		sel.ranges = hashline.Merge(p.Ranges)
 	}
-	if p.Symbol != "" {
-		chosen++
-		sel.symbol = p.Symbol
+	if chosen > 1 {
+		return sel, wire.Errorf(wire.InvalidParams, "give at most one of ranges, symbol, cursor and offset/limit")
 	}
+	for _, r := range p.Ranges {
+		if !r.Valid() {
+			return sel, wire.Errorf(wire.InvalidParams, "ranges: {start:%d, end:%d} is no range; lines count from 1, and end is at least start", r.Start, r.End)
+		}
+	}
+	var err error
+	if sel.offset, err = positive("offset", p.Offset, 1); err != nil {
+		return sel, err
+	}
+	if sel.limit, err = positive("limit", p.Limit, math.MaxInt); err != nil {
+		return sel, err
+	}
+	sel.ranges, sel.symbol, sel.paged = hashline.Merge(p.Ranges), p.Symbol, paged && len(p.Ranges) == 0
 	if p.Cursor != "" {
-		chosen++
 		c, err := view.ParseCursor(p.Cursor)
 		if err != nil {
 			return sel, wire.Errorf(wire.InvalidCursor, "cursor: %v; read the file again without it", err)
 		}
 		sel.cursor = &c
-	}
-	if p.Offset != nil || p.Limit != nil {
-		var err error
-		if sel.offset, err = positive("offset", p.Offset, 1); err != nil {
-			return sel, err
-		}
-		if p.Limit != nil {
-			if sel.limit, err = positive("limit", p.Limit, 1); err != nil {
-				return sel, err
-			}
-		}
-		if sel.ranges == nil { // ranges win
-			chosen++
-			sel.paged = true
-		}
-	}
-	if chosen > 1 {
-		return sel, wire.Errorf(wire.InvalidParams, "give at most one of ranges, symbol, cursor and offset/limit")
 	}
 	return sel, nil
 }
@@ -245,7 +236,7 @@ func (a *readAnswer) spans(ctx context.Context, sel selection) ([]view.Span, err
 			return nil, pastEnd(v, fmt.Sprintf("offset %d", sel.offset))
 		}
 		whole.Start = sel.offset
-		if sel.limit > 0 && sel.limit < whole.Len() {
+		if sel.limit < whole.Len() {
 			whole.End = sel.offset + sel.limit - 1
 		}
 	}

@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"mapd/recovery"
@@ -96,8 +97,8 @@ func loseRead(ctx context.Context, s *Session, params []byte) {
 }
 
 func loseReads(ctx context.Context, s *Session, params []byte) {
-	if p, err := decodeOne[wire.ReadManyParams](wire.MethodReadMany, params); err == nil && len(p.Reads) <= wire.MaxReads {
-		s.lose(ctx, p.Reads...)
+	if p, err := decodeOne[readMany](wire.MethodReadMany, params); err == nil && len(p.Reads) <= wire.MaxReads {
+		s.lose(ctx, p.decoded()...)
 	}
 }
 
@@ -162,24 +163,13 @@ func (s *Session) serveRecover(ctx context.Context, p wire.RecoverParams) (conn.
 
 // reissue runs reads again, in order.
 func (s *Session) reissue(ctx context.Context, lost []recovery.Read) ([]*readAnswer, [][]byte) {
-	var runnable []wire.ReadParams
-	outcomes := make([][]byte, len(lost))
-	at := []int{} // where the outcome of a runnable read goes
+	raw := make([]json.RawMessage, len(lost))
 	for i, read := range lost {
-		p, err := decodeOne[wire.ReadParams]("params of "+quotePath(wireText(read.Path)), read.Params)
-		if err != nil {
-			outcomes[i] = failedRead(toWire(err))
-			continue
-		}
-		runnable, at = append(runnable, p), append(at, i)
+		raw[i] = read.Params
 	}
 	prepared := &preparation{server: s.server}
 	defer prepared.done()
-	answers, done := s.readAll(ctx, runnable, prepared)
-	for k, i := range at {
-		outcomes[i] = done[k]
-	}
-	return answers, outcomes
+	return s.readAll(ctx, raw, prepared)
 }
 
 // failedRead is the outcome of a read that failed, encoded.

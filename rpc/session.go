@@ -122,7 +122,7 @@ func (s *Server) folders(uris []string) (workspace.Folders, error) {
 // open reads a file of the session's folders.
 func (s *Session) open(ctx context.Context, name string) (*workspace.Version, error) {
 	folders := *s.folders.Load()
-	if len(folders.Roots()) == 0 {
+	if len(folders.Roots()) == 0 { // they may have left since the request came
 		return nil, errNoFolder
 	}
 	return s.server.cache.Read(ctx, folders, name)

@@ -106,20 +106,25 @@ func (a *readAnswer) encode() ([][]byte, error) {
 	return append(parts, rest[at:]), nil
 }
 
-// fit plans a view whose text and notice together keep the budget.
+// fit plans a view whose text and notice together keep the budget. Where the
+// notice would leave no room for a line, lines get the whole budget and the
+// notice comes on top.
 func fit(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) (view.Plan, *wire.Next, string) {
 	budget := req.budget
-	for {
-		plan := view.Make(v.Text(), spans, budget, req.style)
+	first := view.Make(v.Text(), spans, budget, req.style)
+	for plan := first; ; plan = view.Make(v.Text(), spans, budget, req.style) {
 		if len(plan.Rest) == 0 {
 			return plan, nil, ""
 		}
 		next, notice := resume(v, plan, ranged)
-		over := plan.Size + len(notice) - req.budget.Bytes
-		if over <= 0 || budget.Bytes <= 1 {
+		if plan.Size+len(notice) <= req.budget.Bytes {
 			return plan, next, notice
 		}
-		budget.Bytes = max(1, min(budget.Bytes-1, req.budget.Bytes-len(notice)))
+		budget.Bytes = min(budget.Bytes-1, req.budget.Bytes-len(notice))
+		if budget.Bytes < 1 || plan.Cause == view.ByBytes && len(plan.Cuts) > 0 && len(first.Cuts) == 0 {
+			next, notice = resume(v, first, ranged)
+			return first, next, notice
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ type Span struct {
 type Budget struct {
 	Lines int // lines shown
 	Bytes int // bytes of the rendered text, separators and anchors included
-	Line  int // file bytes of a line, before it is cut
+	Line  int // file bytes of a line that one view shows
 }
 
 // Style is how a line is shown.
@@ -122,8 +122,8 @@ func (p *planner) measure(n, skip int) (to int, whole, fits bool) {
 	line := p.text.Line(n)
 	room := p.budget.Bytes - p.plan.Size - p.overhead(n)
 	want := len(line)
-	if skip == 0 && want > p.budget.Line {
-		want = hashline.CutAt(line, p.budget.Line)
+	if want-skip > p.budget.Line {
+		want = skip + hashline.CutAt(line[skip:], p.budget.Line)
 	}
 	if size := p.rendered(line[skip:want]); size <= room {
 		return want, want == len(line), true

@@ -154,7 +154,8 @@ func TestMake(t *testing.T) {
 		{"bytes to the byte", spans, Budget{10, 7, 100}, "one\ntwo", ByBytes, spans[1:]},
 		{"one byte less", spans, Budget{10, 6, 100}, "one", ByBytes, []Span{{hashline.Range{Start: 2, End: 2}, 0}, spans[1]}},
 		{"a long line is cut at a character", spans, Budget{10, 100, 5}, "one\ntwo\néé\nfour", ByLine, []Span{{hashline.Range{Start: 3, End: 3}, 4}}},
-		{"the rest of a line is not cut again", []Span{{hashline.Range{Start: 3, End: 3}, 4}}, Budget{10, 100, 5}, long[4:], None, nil},
+		{"the rest of a line is cut as well", []Span{{hashline.Range{Start: 3, End: 3}, 4}}, Budget{10, 100, 5}, "éé", ByLine, []Span{{hashline.Range{Start: 3, End: 3}, 8}}},
+		{"the last piece of a line", []Span{{hashline.Range{Start: 3, End: 3}, 36}}, Budget{10, 100, 5}, "éé", None, nil},
 		{"a first line too long for the budget", spans[1:], Budget{10, 3, 100}, "é", ByBytes, []Span{{hashline.Range{Start: 3, End: 4}, 2}}},
 		{"no room for a character", spans[1:], Budget{10, 1, 100}, "é", ByBytes, []Span{{hashline.Range{Start: 3, End: 4}, 2}}},
 	} {
