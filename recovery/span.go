@@ -77,11 +77,11 @@ const maxBroken = 64
 // broken returns verdicts on the places inside the span where two live lines
 // are not proven to have followed each other in a version that was delivered.
 func (s *Scene) broken(span Span) []Verdict {
-	views := s.kept(span.Start.Snapshot, span.End.Snapshot)
+	views, follows := s.witnesses(span)
 	var out []Verdict
 	for n := span.Lines.Start; n < span.Lines.End && len(out) < maxBroken; {
 		next := n + 1
-		if follows(views, n, next) {
+		if follows(n, next) {
 			n = next
 			continue
 		}
@@ -151,17 +151,56 @@ func (s *Scene) kept(first ...string) iter.Seq[*view] {
 	}
 }
 
-// follows reports whether live lines n and next stood one after the other in
-// some version.
-func follows(views iter.Seq[*view], n, next int) bool {
-	for v := range views {
-		a, okA := v.lines.Old(n)
-		b, okB := v.lines.Old(next)
-		if okA && okB && b == a+1 {
-			return true
+// witnesses returns the versions that tell what stands between the ends of a
+// span, and whether by them live line next followed live line n when they were
+// shown. Ends that were shown together, in one version, name what stood between
+// them in that version, and nothing that came there since, not even what the
+// session was shown later: who sends those anchors did not have it in mind. Other
+// ends need for each step a version in which both lines were shown.
+func (s *Scene) witnesses(span Span) (views iter.Seq[*view], follows func(n, next int) bool) {
+	views = s.kept(span.Start.Snapshot, span.End.Snapshot)
+	together := s.together(span)
+	if together != nil {
+		views = slices.Values([]*view{together})
+	}
+	return views, func(n, next int) bool {
+		for v := range views {
+			a, okA := v.lines.Old(n)
+			b, okB := v.lines.Old(next)
+			if okA && okB && b == a+1 && (v == together || hashline.ContainsLine(v.held.Lines, a) && hashline.ContainsLine(v.held.Lines, b)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// together returns the most recent version in which both ends of a span have
+// their anchors, or the one end that was delivered has; nil if there is none.
+func (s *Scene) together(span Span) *view {
+	has := func(text *hashline.Text, h Held, v Verdict) bool {
+		n := v.Anchor.Line
+		return v.Status == NeverServed || hashline.ContainsLine(h.Lines, n) && v.Anchor.Matches(text.Hash(n))
+	}
+	for _, h := range s.Held {
+		text, ok := s.Texts.Text(h.Snapshot)
+		if !ok || !has(text, h, span.Start) || !has(text, h, span.End) {
+			continue
+		}
+		if v := s.view(h); v != nil && v.leads(span.Start) && v.leads(span.End) {
+			return v
 		}
 	}
-	return false
+	return nil
+}
+
+// leads reports whether a verdict is also that of the view.
+func (v *view) leads(to Verdict) bool {
+	if to.Status == NeverServed {
+		return true
+	}
+	old, ok := v.lines.Old(to.Line)
+	return ok && old == to.Anchor.Line
 }
 
 // known reports whether a live line is proven to be a line of some version.
