@@ -46,7 +46,7 @@ func (s *Session) serveCheck(ctx context.Context, p wire.CheckParams) (conn.Repl
 	if len(report.Affected) > 0 {
 		excerpt := scene.Reread(report.Affected, wire.DefaultMaxBytes)
 		result.Reread = reread(excerpt)
-		deliveries = append(deliveries, delivery{v, excerpt.Ranges, excerpt.Partial})
+		deliveries = append(deliveries, delivery{version: v, lines: excerpt.Ranges, partial: excerpt.Partial})
 	}
 	news := s.news(ctx, v)
 	result.Stale = news.stale

@@ -144,7 +144,7 @@ func (s *Session) deliver(encoded []byte, answers ...*readAnswer) (conn.Reply, e
 			continue
 		}
 		if a.shown != nil {
-			deliveries = append(deliveries, delivery{a.version, a.shown.plan.Blocks, a.shown.partial})
+			deliveries = append(deliveries, s.pieces.delivery(a.version, a.shown))
 		}
 		if a.fileMap == nil {
 			continue

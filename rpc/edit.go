@@ -177,7 +177,7 @@ func (e *editing) resolve(live *workspace.Version) ([]hashline.Edit, error) {
 	if rejection, rejected := scene.Reject(quotePath(live.Name()), verdicts, e.req.strict, wire.DefaultMaxBytes); rejected {
 		e.shown = []delivery{
 			renamed(scene, live, verdicts),
-			{live, rejection.Reread.Ranges, rejection.Reread.Partial},
+			{version: live, lines: rejection.Reread.Ranges, partial: rejection.Reread.Partial},
 		}
 		return nil, rejectionError(rejection, live)
 	}

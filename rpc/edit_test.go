@@ -343,3 +343,21 @@ func TestEditManyPutsBack(t *testing.T) {
 		t.Errorf("not put back: %v, %q", err, d.content("a.txt"))
 	}
 }
+
+// A line that was shown to its end, piece by piece, may be replaced.
+func TestEditOfALineShownInPieces(t *testing.T) {
+	d := newDaemon(t)
+	d.write("long.txt", strings.Repeat("é", 2500)+"\nshort\n")
+	a := d.session()
+	r := a.read(`{"path":"long.txt"}`)
+	edit := fmt.Sprintf(`{"path":"long.txt","edits":[{"op":"replace","pos":%q,"lines":["x"]}]}`, anchors(r)[1])
+	for reads := 0; r.Details.Next != nil; reads++ {
+		if code := a.call("mapd/edit", edit).code(); code != "partially_shown" {
+			t.Fatalf("after %d pieces: %q", reads+1, code)
+		}
+		r = a.read(fmt.Sprintf(`{"path":"long.txt","cursor":%q}`, r.Details.Next.Cursor))
+	}
+	if r := a.edit(edit); !r.Applied || d.content("long.txt") != "x\nshort\n" {
+		t.Errorf("after all pieces: %+v", r)
+	}
+}

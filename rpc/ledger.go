@@ -16,6 +16,8 @@ import (
 type delivery struct {
 	version        *workspace.Version
 	lines, partial []hashline.Range
+	// queued and withdrawn, if not nil, follow what becomes of the reply.
+	queued, withdrawn func()
 }
 
 // recorded adds to a reply that its deliveries are in the ledger when its frame
@@ -32,6 +34,9 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 				Path: d.version.Path(), Snapshot: d.version.Snapshot(), Digest: d.version.Digest(),
 				Lines: d.lines, Partial: d.partial, Pin: d.version.Pin,
 			}))
+			if d.queued != nil {
+				d.queued()
+			}
 		}
 		if queued != nil {
 			queued()
@@ -44,6 +49,11 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 			r.Withdraw()
 		}
 		receipts = nil
+		for _, d := range deliveries {
+			if d.withdrawn != nil {
+				d.withdrawn()
+			}
+		}
 		if withdraw != nil {
 			withdraw()
 		}

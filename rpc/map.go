@@ -4,11 +4,24 @@ import (
 	"context"
 
 	"mapd/outline"
+	"mapd/rpc/conn"
 	"mapd/rpc/wire"
 	"mapd/workspace"
 )
 
-// mapFile answers mapd/map from one Version.
+// serveMap answers mapd/map.
+func (s *Session) serveMap(ctx context.Context, p wire.MapParams) (conn.Reply, error) {
+	result, err := s.mapFile(ctx, p)
+	if err != nil {
+		return conn.Reply{}, err
+	}
+	news := s.news(ctx)
+	result.Stale = news.stale
+	encoded, err := encode(result)
+	return news.told(conn.Reply{Result: encoded}), err
+}
+
+// mapFile describes the structure of one Version.
 func (s *Session) mapFile(ctx context.Context, p wire.MapParams) (*wire.MapResult, error) {
 	name, err := fileName(p.Path, p.URI)
 	if err != nil {

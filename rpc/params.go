@@ -19,6 +19,14 @@ func decodeStrict(method string, params []byte, into any) error {
 	return decode(method, params, into, json.RejectUnknownMembers(true))
 }
 
+// decodeEdit is decodeStrict for a method that writes.
+func decodeEdit(method string, params []byte, into any) error {
+	if err := decodeStrict(method, params, into); err != nil {
+		return notWritten(err)
+	}
+	return nil
+}
+
 // decodeLSP decodes the params of an LSP method: unknown fields are ignored.
 func decodeLSP(method string, params []byte, into any) error {
 	return decode(method, params, into)

@@ -23,6 +23,7 @@ type Session struct {
 
 	ledger *recovery.Ledger // shared by the connections of a named session
 	edits  *edits           // shared like ledger
+	pieces pieces           // of long lines
 	umask  fs.FileMode      // of the client
 	reads  *recovery.Reads  // those that never arrived; shared like ledger
 	stale  string           // how the client learns of stale lines

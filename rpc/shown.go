@@ -76,6 +76,15 @@ func appendTextBlock(b []byte, text string) ([]byte, error) {
 	return append(b, '}'), err
 }
 
+// encodeContent encodes one block. A block of text has a text, if only an empty
+// one.
+func encodeContent(c wire.Content) ([]byte, error) {
+	if c.Type == "text" {
+		return appendTextBlock(nil, c.Text)
+	}
+	return encode(c)
+}
+
 // encode returns the result as JSON in parts. The lines, by far the largest
 // part, are those that were encoded once for all who ask for them.
 func (a *readAnswer) encode() ([][]byte, error) {
@@ -94,7 +103,7 @@ func (a *readAnswer) encode() ([][]byte, error) {
 		parts = append(parts, a.shown.blocks)
 	}
 	for _, c := range a.extra {
-		encoded, err := encode(c)
+		encoded, err := encodeContent(c)
 		if err != nil {
 			return nil, err
 		}

@@ -234,6 +234,7 @@ type MapResult struct {
 	Imports  []symbol.Import  `json:"imports,omitempty"`
 	Details  MapDetails       `json:"details"`
 	Changes  *[]Change        `json:"changes,omitzero"`
+	Stale    []Stale          `json:"stale,omitempty"`
 }
 
 // MapDetails describe the file of a MapResult.
