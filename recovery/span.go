@@ -56,7 +56,7 @@ func (s *Scene) ResolveSpan(start, end hashline.Anchor, snapshot string) Span {
 		return out
 	}
 	if out.Start.Status != NeverServed || out.End.Status != NeverServed {
-		out.Broken = s.broken(out)
+		out.Broken = s.broken(out, snapshot)
 	}
 	for n := out.Lines.Start; n <= out.Lines.End; n++ {
 		switch s.Sight(n) {
@@ -76,8 +76,8 @@ const maxBroken = 64
 
 // broken returns verdicts on the places inside the span where two live lines
 // are not proven to have followed each other in a version that was delivered.
-func (s *Scene) broken(span Span) []Verdict {
-	views, follows := s.witnesses(span)
+func (s *Scene) broken(span Span, snapshot string) []Verdict {
+	views, follows := s.witnesses(span, snapshot)
 	var out []Verdict
 	for n := span.Lines.Start; n < span.Lines.End && len(out) < maxBroken; {
 		next := n + 1
@@ -157,9 +157,9 @@ func (s *Scene) kept(first ...string) iter.Seq[*view] {
 // them in that version, and nothing that came there since, not even what the
 // session was shown later: who sends those anchors did not have it in mind. Other
 // ends need for each step a version in which both lines were shown.
-func (s *Scene) witnesses(span Span) (views iter.Seq[*view], follows func(n, next int) bool) {
+func (s *Scene) witnesses(span Span, snapshot string) (views iter.Seq[*view], follows func(n, next int) bool) {
 	views = s.kept(span.Start.Snapshot, span.End.Snapshot)
-	together := s.together(span)
+	together := s.together(span, snapshot)
 	if together != nil {
 		views = slices.Values([]*view{together})
 	}
@@ -176,15 +176,16 @@ func (s *Scene) witnesses(span Span) (views iter.Seq[*view], follows func(n, nex
 }
 
 // together returns the most recent version in which both ends of a span have
-// their anchors, or the one end that was delivered has; nil if there is none.
-func (s *Scene) together(span Span) *view {
+// their anchors, or the one end that was delivered has; nil if there is none. A
+// snapshot leaves no other version.
+func (s *Scene) together(span Span, snapshot string) *view {
 	has := func(text *hashline.Text, h Held, v Verdict) bool {
 		n := v.Anchor.Line
 		return v.Status == NeverServed || hashline.ContainsLine(h.Lines, n) && v.Anchor.Matches(text.Hash(n))
 	}
 	for _, h := range s.Held {
 		text, ok := s.Texts.Text(h.Snapshot)
-		if !ok || !has(text, h, span.Start) || !has(text, h, span.End) {
+		if !ok || snapshot != "" && h.Snapshot != snapshot || !has(text, h, span.Start) || !has(text, h, span.End) {
 			continue
 		}
 		if v := s.view(h); v != nil && v.leads(span.Start) && v.leads(span.End) {

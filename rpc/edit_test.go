@@ -361,3 +361,47 @@ func TestEditOfALineShownInPieces(t *testing.T) {
 		t.Errorf("after all pieces: %+v", r)
 	}
 }
+
+// A range is what its ends enclosed in the version that the agent means: the
+// one it names, else the one that it was shown last.
+func TestEditOfARangeByVersions(t *testing.T) {
+	const v1 = "a\nb\nc\nd\ne\nf\ng\nh\ni\n"
+	v2 := strings.Replace(v1, "\ne\n", "\nE\n", 1)
+	for _, c := range []struct {
+		name, live string
+		narrow     bool // name the first version
+		want       string
+	}{
+		{"an interior line changed since the version that is named", v2, true, "stale_anchors"},
+		{"an interior line differs from the newest showing", v2, false, "stale_anchors"},
+		{"the file is as it was shown last", v1, false, ""},
+		{"the file is as the version that is named", v1, true, ""},
+		{"one interior line is new to all", strings.Replace(v1, "\ne\n", "\nfive\n", 1), false, "stale_anchors"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDaemon(t)
+			a := d.session()
+			d.write("a.txt", v1)
+			first := a.read(`{"path":"a.txt"}`)
+			d.write("a.txt", v2)
+			a.read(`{"path":"a.txt"}`)
+			if !c.narrow {
+				d.write("a.txt", v1)
+				a.read(`{"path":"a.txt"}`)
+			}
+			d.write("a.txt", c.live)
+			at := anchors(first)
+			snapshot := ""
+			if c.narrow {
+				snapshot = fmt.Sprintf(`"snapshot":%q,`, first.Snapshot)
+			}
+			m := a.call("mapd/edit", fmt.Sprintf(`{"path":"a.txt",%s"edits":[{"op":"replace","pos":%q,"end":%q,"lines":["x"]}]}`, snapshot, at[2], at[8]))
+			if m.code() != c.want {
+				t.Fatalf("%q %+v, want %q", m.code(), m.Error, c.want)
+			}
+			if c.want != "" && (!strings.Contains(string(m.Error.Data), at[5]) || !strings.Contains(string(m.Error.Data), `"affectedRanges":[{"start":5,"end":5}]`)) {
+				t.Errorf("the rejection does not name line 5: %s", m.Error.Data)
+			}
+		})
+	}
+}

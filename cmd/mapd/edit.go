@@ -205,13 +205,25 @@ func (a *app) recoverCommand() *cobra.Command {
 				if !jsontext.Value(turn).IsValid() {
 					return &usageError{errors.New("stdin holds no JSON")}
 				}
-				p.Turn = turn
+				p.Turn = turnOf(turn)
 			}
 			return a.call(cmd.Context(), rootsOf(dir), wire.MethodRecover, p, printRecover)
 		},
 	}
 	cmd.Flags().BoolVar(&reissue, "reissue", false, "run the reads again")
 	return cmd
+}
+
+// turnOf returns the turn of what stdin holds: that itself, or the params of
+// mapd/recover with the turn in them.
+func turnOf(data []byte) []byte {
+	var params struct {
+		Turn jsontext.Value `json:"turn"`
+	}
+	if err := json.Unmarshal(data, &params); err == nil && params.Turn != nil {
+		return params.Turn
+	}
+	return data
 }
 
 func printRecover(w io.Writer, result []byte) error {
