@@ -126,7 +126,15 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv)})
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
-		Socket: path, Roots: roots, Sync: getenv("MAPD_FSYNC") != "0", Log: log, Counters: counters,
+		Socket: path, Roots: roots, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
+		Counters: func(events, levels map[string]int64) {
+			stats := workers.Stats()
+			levels["workers"] = int64(stats.Live)
+			events["workers_started"], events["workers_failed"] = stats.Started, stats.Failed
+			if counters != nil {
+				counters(events, levels)
+			}
+		},
 	})
 	return server, func() {
 		if err := errors.Join(cache.Close(), workers.Close()); err != nil {

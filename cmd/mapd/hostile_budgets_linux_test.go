@@ -208,6 +208,9 @@ func hoarder(t *testing.T, h *house) string {
 			t.Fatal("it is still connected")
 		}
 	}
+	if most := 3 * 8 << 20 / 53_000; calls > most {
+		t.Errorf("closed after %d calls, it should be fewer than %d", calls, most)
+	}
 	for range 10 {
 		modest.expect(0)
 	}

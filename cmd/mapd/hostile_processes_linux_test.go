@@ -88,7 +88,9 @@ func (h *house) busyWorker(t *testing.T) int {
 func workersKilled(t *testing.T, h *house) string {
 	p := h.session(t)
 	got := ""
-	for i := range 3 {
+	const kills = 3
+	failed := p.status(t).Counters["workers_failed"]
+	for i := range kills {
 		p.request(wire.MethodMap, mapOf(h.slow(t, i)))
 		sendSignal(t, h.busyWorker(t), syscall.SIGKILL)
 		if got = why(t, p.reply()); got != "crashed" {
@@ -96,6 +98,9 @@ func workersKilled(t *testing.T, h *house) string {
 		}
 	}
 	h.expectParsed(t, p, "next.py")
+	if n := p.status(t).Counters["workers_failed"] - failed; n != kills {
+		t.Errorf("%d failures of workers were counted, %d were killed", n, kills)
+	}
 	return "a map by patterns, " + got
 }
 

@@ -112,6 +112,7 @@ func (p *Pool) launch() (*process, error) {
 	}
 	p.mu.Lock()
 	p.live[w] = true
+	p.started++
 	if p.closed {
 		w.kill()
 	}

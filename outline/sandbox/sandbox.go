@@ -63,6 +63,22 @@ type Pool struct {
 	spawner bool
 	idle    []*process        // the one used last is at the end
 	live    map[*process]bool // all that were not waited for yet
+	started int64
+	failed  int64
+}
+
+// Stats is what a Pool counts, for status.
+type Stats struct {
+	Live    int   // worker processes
+	Started int64 // since the start
+	Failed  int64 // those that died or were killed in a parse that nobody had given up
+}
+
+// Stats returns the counters of this moment.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{Live: len(p.live), Started: p.started, Failed: p.failed}
 }
 
 // NewPool returns a Pool that starts workers when they are needed.
@@ -122,6 +138,11 @@ func (p *Pool) Parse(ctx context.Context, grammar string, src []byte) (symbol.Li
 		<-w.dead
 		if used && errors.Is(err, errGone) {
 			continue // it died while it was idle
+		}
+		if ctx.Err() == nil {
+			p.mu.Lock()
+			p.failed++
+			p.mu.Unlock()
 		}
 		return symbol.List{}, p.reason(err)
 	}
