@@ -1,6 +1,10 @@
 package recovery
 
-import "mapd/hashline"
+import (
+	"bytes"
+
+	"mapd/hashline"
+)
 
 // Status is what became of an anchor, as it is written on the wire.
 type Status string
@@ -43,6 +47,13 @@ type Scene struct {
 	// Width is the width of the anchors that are made; 0 means
 	// hashline.DefaultWidth.
 	Width hashline.Width
+
+	// Careful makes an anchor ambiguous whose letters fit lines of different text
+	// in delivered versions, if they lead to different live lines: the most recent
+	// need not be the one that is meant, and an edit of the other one cannot be
+	// taken back. A line that was shown as it is live is never in doubt, so that
+	// who reads again gets on.
+	Careful bool
 
 	views map[string]*view
 }
@@ -120,10 +131,46 @@ func (s *Scene) Resolve(a hashline.Anchor, snapshot string) Verdict {
 			continue
 		}
 		if v := s.view(h); v != nil {
-			return s.verdict(a, v)
+			out := s.verdict(a, v)
+			if s.Careful && out.Accepted() && v.text != s.Live && s.doubtful(out, v, snapshot) {
+				return Verdict{Anchor: a, Status: Ambiguous, Snapshot: h.Snapshot, Place: out.Place}
+			}
+			return out
 		}
 	}
 	return s.unserved(a, shown)
+}
+
+// doubtful reports whether the anchor of a verdict also fits a line of another
+// delivered version that had other text and is not the same live line.
+func (s *Scene) doubtful(found Verdict, by *view, snapshot string) bool {
+	n := found.Anchor.Line
+	for _, h := range s.Held {
+		if h.Snapshot == by.held.Snapshot || snapshot != "" || !hashline.ContainsLine(h.Lines, n) {
+			continue
+		}
+		text, ok := s.Texts.Text(h.Snapshot)
+		if !ok || !found.Anchor.Matches(text.Hash(n)) || sameAround(text, by.text, n) {
+			continue
+		}
+		if other := s.view(h); other != nil {
+			if fate := other.lines.Line(n); !fate.Status.Proven() || fate.Now.Start != found.Line {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameAround reports whether line n and its neighbours are equal in two texts.
+func sameAround(a, b *hashline.Text, n int) bool {
+	for k := n - 1; k <= n+1; k++ {
+		inA, inB := k >= 1 && k <= a.Lines(), k >= 1 && k <= b.Lines()
+		if inA != inB || inA && !bytes.Equal(a.Line(k), b.Line(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // verdict follows the anchor's line from a version in which it was delivered.

@@ -153,6 +153,7 @@ func (e *editing) run(live *workspace.Version) ([]byte, error) {
 // why the edit is rejected.
 func (e *editing) resolve(live *workspace.Version) ([]hashline.Edit, error) {
 	scene := e.session.scene(live)
+	scene.Careful = true
 	var verdicts []recovery.Verdict
 	var partial, unseen []hashline.Range
 	edits := make([]hashline.Edit, len(e.req.edits))
