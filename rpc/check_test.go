@@ -227,3 +227,28 @@ func TestStalePush(t *testing.T) {
 		t.Errorf("a file that is gone: %+v", s)
 	}
 }
+
+// A file that is renamed stays what the session was shown.
+func TestRenamedFile(t *testing.T) {
+	d := newDaemon(t)
+	d.write("a.txt", "one\ntwo\nthree\n")
+	a := d.session()
+	first := a.read(`{"path":"a.txt"}`)
+	at := anchors(first)
+	if err := os.Rename(filepath.Join(d.dir, "a.txt"), filepath.Join(d.dir, "b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	r := a.check(fmt.Sprintf(`{"path":"b.txt","anchors":[%q]}`, at[2]))
+	if !r.Fresh || r.Results[0].Status != "current" || r.Snapshot != first.Snapshot || r.Path != "b.txt" {
+		t.Errorf("under its new name: %+v", r)
+	}
+	d.write("b.txt", "zero\none\ntwo\nthree\n")
+	e := a.edit(fmt.Sprintf(`{"path":"b.txt","edits":[{"op":"replace","pos":%q,"lines":["TWO"]}]}`, at[2]))
+	if len(e.Rebased) != 1 || e.Warnings != nil || d.content("b.txt") != "zero\none\nTWO\nthree\n" {
+		t.Errorf("an edit by its old anchor: %+v", e)
+	}
+	m := a.call("mapd/ledger", `{}`)
+	if !strings.Contains(string(m.Result), `"files":[{"path":"b.txt"`) {
+		t.Errorf("the ledger: %s", m.Result)
+	}
+}

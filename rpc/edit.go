@@ -385,9 +385,8 @@ func (e *editing) fresh(v *workspace.Version, r *wire.EditResult) delivery {
 // wrote notes an edit that was written: lines are followed through it exactly,
 // and others learn who made it.
 func (s *Session) wrote(w workspace.WriteResult, a *hashline.Applied) {
-	path := w.After.Path()
 	if w.Before != nil {
-		s.server.lineage.Add(path, w.Before.Snapshot(), w.After.Snapshot(), a.Map)
+		s.server.lineage.Add(w.After.File(), w.Before.Snapshot(), w.After.Snapshot(), a.Map)
 	}
 	s.server.authors.Put(w.After.Snapshot(), s.label(), int64(len(s.label())))
 }

@@ -30,8 +30,9 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 		mu.Lock()
 		defer mu.Unlock()
 		for _, d := range deliveries {
+			s.server.places.note(d.version)
 			receipts = append(receipts, s.ledger.Record(recovery.Delivery{
-				Path: d.version.Path(), Snapshot: d.version.Snapshot(), Digest: d.version.Digest(),
+				Path: d.version.File(), Snapshot: d.version.Snapshot(), Digest: d.version.Digest(),
 				Lines: d.lines, Partial: d.partial, Pin: d.version.Pin,
 			}))
 			if d.queued != nil {
@@ -68,11 +69,11 @@ type mapKey struct{ from, to string }
 // is the one that was just read; nil if the file is gone.
 type versions struct {
 	server *Server
-	path   string // resolved
+	file   string // Version.File
 	live   *workspace.Version
 }
 
-func (s *Server) versions(v *workspace.Version) versions { return versions{s, v.Path(), v} }
+func (s *Server) versions(v *workspace.Version) versions { return versions{s, v.File(), v} }
 
 // Text returns the text of a version that is still kept.
 func (t versions) Text(snapshot string) (*hashline.Text, bool) {
@@ -97,7 +98,7 @@ func (t versions) between(from, to string) (*hashline.LineMap, bool) {
 	if m, ok := t.server.maps.Get(key); ok {
 		return m, true
 	}
-	m, ok := t.server.lineage.Map(t.path, from, to, t.Text)
+	m, ok := t.server.lineage.Map(t.file, from, to, t.Text)
 	if ok {
 		// At most a span for each line of either side; far fewer in real changes.
 		t.server.maps.Put(key, m, int64(m.Lines()+m.NewLines()))
@@ -108,7 +109,7 @@ func (t versions) between(from, to string) (*hashline.LineMap, bool) {
 // scene returns what the session was shown of a file, beside its live version.
 func (s *Session) scene(v *workspace.Version) *recovery.Scene {
 	return &recovery.Scene{
-		Held: s.ledger.File(v.Path()).Held, Live: v.Text(), Texts: s.server.versions(v), Width: s.width,
+		Held: s.ledger.File(v.File()).Held, Live: v.Text(), Texts: s.server.versions(v), Width: s.width,
 	}
 }
 
@@ -138,9 +139,10 @@ func (s *Session) serveLedger(ctx context.Context, p wire.LedgerParams) (conn.Re
 // read any more has no snapshot, and all that was delivered of it is stale.
 func (s *Session) ledgerFile(ctx context.Context, f recovery.File) wire.LedgerFile {
 	folders := *s.folders.Load()
-	out := wire.LedgerFile{Path: wireText(folders.Rel(f.Path)), Ranges: []hashline.Range{}, Stale: []hashline.Range{}}
+	path := s.server.places.of(f.Path)
+	out := wire.LedgerFile{Path: wireText(folders.Rel(path)), Ranges: []hashline.Range{}, Stale: []hashline.Range{}}
 	change := recovery.Change{File: f, Map: versions{s.server, f.Path, nil}.between}
-	if v, err := s.open(ctx, f.Path); err == nil && !v.Binary() {
+	if v, err := s.open(ctx, path); err == nil && !v.Binary() {
 		at := s.server.versions(v)
 		change.Snapshot, change.Live, change.Map = v.Snapshot(), v.Text(), at.between
 		out.Snapshot = v.Snapshot()
@@ -151,19 +153,19 @@ func (s *Session) ledgerFile(ctx context.Context, f recovery.File) wire.LedgerFi
 	return out
 }
 
-// heldPath returns the resolved path of a file that may be gone: then it is
-// looked for under its name.
+// heldPath returns the name in the ledger of a file that may be gone: then it is
+// looked for under its path.
 func (s *Session) heldPath(ctx context.Context, p wire.LedgerParams) (string, error) {
 	name, err := fileName(p.Path, p.URI)
 	if err != nil {
 		return "", err
 	}
 	if v, err := s.open(ctx, name); err == nil {
-		return v.Path(), nil
+		return v.File(), nil
 	}
 	folders := *s.folders.Load()
 	for _, f := range s.ledger.Files() {
-		if f.Path == name || folders.Rel(f.Path) == name {
+		if path := s.server.places.of(f.Path); path == name || folders.Rel(path) == name {
 			return f.Path, nil
 		}
 	}

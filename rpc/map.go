@@ -83,7 +83,7 @@ func (s *Session) mapFile(ctx context.Context, p wire.MapParams) (*wire.MapResul
 // changes returns what differs between an earlier version of the file and v.
 func (s *Session) changes(ctx context.Context, since string, v *workspace.Version, now *outline.Outline) (*[]wire.Change, error) {
 	before, ok := s.server.cache.Snapshot(since)
-	if !ok || before.Path() != v.Path() {
+	if !ok || before.File() != v.File() {
 		return nil, wire.Errorf(wire.UnknownSnapshot, "since: %q is no version of %s that is still kept; ask for the map without it", since, quotePath(v.Name()))
 	}
 	then, err := s.outline(ctx, before)

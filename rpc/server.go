@@ -51,6 +51,7 @@ type Server struct {
 	maps      *lru.Cache[mapKey, *hashline.LineMap]
 	ledgers   *recovery.Ledgers
 	lineage   *recovery.Lineage
+	places    places
 	authors   *lru.Cache[string, string] // snapshot -> who wrote it
 	log       *slog.Logger
 	metrics   *metrics

@@ -25,7 +25,7 @@ type news struct {
 }
 
 // told is that the session knows a file up to a snapshot.
-type told struct{ path, snapshot string }
+type told struct{ file, snapshot string }
 
 // told makes a reply that carries the news: it is not told again.
 func (n news) told(reply conn.Reply) conn.Reply {
@@ -36,7 +36,7 @@ func (n news) told(reply conn.Reply) conn.Reply {
 	queued := reply.Queued
 	reply.Queued = func() {
 		for _, t := range n.tell {
-			n.session.ledger.Tell(t.path, t.snapshot)
+			n.session.ledger.Tell(t.file, t.snapshot)
 		}
 		if queued != nil {
 			queued()
@@ -67,13 +67,13 @@ func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult
 		if w == nil || w.Before == nil {
 			continue
 		}
-		path := w.After.Path()
-		f := s.ledger.File(path)
+		file := w.After.File()
+		f := s.ledger.File(file)
 		if s.stale != wire.StaleOff && !knows(f, w.Before.Snapshot()) {
 			n.compare(f, w.Before)
 		}
-		n.edited[path] = true
-		n.tell = append(n.tell, told{path, w.After.Snapshot()})
+		n.edited[file] = true
+		n.tell = append(n.tell, told{file, w.After.Snapshot()})
 	}
 	switch s.stale {
 	case wire.StaleAttach:
@@ -116,7 +116,7 @@ func (s *Session) push(ctx context.Context, c *conn.Conn) {
 		n := news{session: s}
 		n.gather(ctx, nil)
 		for _, t := range n.tell {
-			s.ledger.Tell(t.path, t.snapshot)
+			s.ledger.Tell(t.file, t.snapshot)
 		}
 		for _, note := range n.notifications() {
 			if c.Notify(note.Method, note.Params) != nil {
@@ -153,13 +153,13 @@ func (n *news) gather(ctx context.Context, fresh []*workspace.Version) {
 
 // glance returns the snapshot of a file as its stamp tells, or exactly where it
 // was just read.
-func (s *Session) glance(ctx context.Context, folders workspace.Folders, path string, fresh []*workspace.Version) (string, error) {
+func (s *Session) glance(ctx context.Context, folders workspace.Folders, file string, fresh []*workspace.Version) (string, error) {
 	for _, v := range fresh {
-		if v != nil && v.Path() == path {
+		if v != nil && v.File() == file {
 			return v.Snapshot(), nil
 		}
 	}
-	return s.server.cache.Glance(ctx, folders, path)
+	return s.server.cache.Glance(ctx, folders, s.server.places.of(file))
 }
 
 // knows reports whether the session knows the state of all it holds of a file.
@@ -184,7 +184,7 @@ func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 	v, ok := s.server.cache.Snapshot(snapshot)
 	if !ok {
 		var err error
-		if v, err = s.open(ctx, f.Path); err != nil {
+		if v, err = s.open(ctx, s.server.places.of(f.Path)); err != nil {
 			return
 		}
 	}
@@ -205,7 +205,7 @@ func (n *news) compare(f recovery.File, v *workspace.Version) {
 	}
 	folders := *s.folders.Load()
 	for _, stale := range change.Staleness() {
-		out := wire.Stale{Path: wireText(folders.Rel(stale.Path)), From: stale.From, To: stale.To}
+		out := wire.Stale{Path: wireText(folders.Rel(s.server.places.of(stale.Path))), From: stale.From, To: stale.To}
 		if stale.To != nil {
 			out.By, _ = s.server.authors.Get(*stale.To)
 		}

@@ -21,9 +21,10 @@ type Cache struct {
 	outlines *outlines
 	counters counters
 
-	glances   glances
-	queues    queues
-	leftovers leftovers
+	glances    glances
+	identities identities
+	queues     queues
+	leftovers  leftovers
 
 	ctx    context.Context // ends when Close starts
 	cancel context.CancelFunc

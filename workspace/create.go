@@ -59,6 +59,7 @@ func (c *Cache) create(ctx context.Context, f Folders, name string, opt WriteOpt
 		return WriteResult{}, err
 	}
 	res.Changed = true
+	c.follow(f, full)
 	res.After = c.versionOf(f, full, b)
 	return res, nil
 }

@@ -47,13 +47,13 @@ func newHistory(limit int64) *history {
 // overhead is the memory of an entry besides its content, in bytes.
 func (r *record) overhead() int64 { return 400 + int64(len(r.path)) }
 
-// lookup returns the record with id if it is of that path and digest, and
+// lookup returns the record with id if it is of that file and digest, and
 // counts it as used.
-func (h *history) lookup(id uint64, path string, digest hashline.Digest) *record {
+func (h *history) lookup(id uint64, file string, digest hashline.Digest) *record {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.entries[id]
-	if e == nil || e.record.path != path || e.record.content.digest != digest {
+	if e == nil || e.record.file != file || e.record.content.digest != digest {
 		return nil
 	}
 	h.listOf(e).MoveToFront(e.at)
@@ -97,7 +97,7 @@ func (h *history) admit(rec *record) *record {
 // two in 2⁶⁴ are by chance: rec then serves its request and is not remembered.
 func (h *history) admitLocked(rec *record) *entry {
 	if e := h.entries[rec.id]; e != nil {
-		if e.record.path != rec.path || e.record.content.digest != rec.content.digest {
+		if e.record.file != rec.file || e.record.content.digest != rec.content.digest {
 			return nil
 		}
 		h.listOf(e).MoveToFront(e.at)

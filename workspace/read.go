@@ -212,14 +212,18 @@ func confirm(file file, want []byte) error {
 // known. It copies the bytes only when they are new.
 func (c *Cache) record(got *reading) *record {
 	digest := hashline.Sum(got.bytes)
-	id := c.snapshotID(got.path, digest)
-	if rec := c.history.lookup(id, got.path, digest); rec != nil {
+	file := c.identities.at(got.path)
+	if got.stamp != (stamp{}) {
+		file = c.fileOf(got.path, got.stamp)
+	}
+	id := c.snapshotID(file, digest)
+	if rec := c.history.lookup(id, file, digest); rec != nil {
 		c.counters.hits.Add(1)
-		return rec
+		return rec.at(got.path)
 	}
 	content := c.history.content(digest)
 	if content == nil {
 		content = newContent(digest, got.buffer.take(len(got.bytes)))
 	}
-	return c.history.admit(c.newRecord(id, got.path, content))
+	return c.history.admit(c.newRecord(id, file, got.path, content)).at(got.path)
 }

@@ -18,17 +18,17 @@ func newEpoch() string {
 	return hex.EncodeToString(b[:])
 }
 
-// snapshotID names (path, digest) by 64 bits of a keyed hash, so that a file
+// snapshotID names (file, digest) by 64 bits of a keyed hash, so that a file
 // that returns to earlier bytes gets its earlier number without anybody
 // remembering it. A counter would be shorter on the wire, but needs a table of
 // every version ever seen, which nothing bounds. Among 10 million versions of
 // one daemon's life two share a number with probability 3 in a million; the
 // key is secret, so nobody can search for such a pair beforehand.
-func (c *Cache) snapshotID(path string, digest hashline.Digest) uint64 {
+func (c *Cache) snapshotID(file string, digest hashline.Digest) uint64 {
 	var scratch [512]byte
 	b := append(scratch[:0], c.key[:]...)
 	b = append(b, digest[:]...)
-	b = append(b, path...)
+	b = append(b, file...)
 	sum := sha256.Sum256(b)
 	return binary.BigEndian.Uint64(sum[:])
 }

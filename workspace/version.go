@@ -21,11 +21,12 @@ type Version struct {
 	unstable bool
 }
 
-// record is the part of a Version that all readers of the same bytes at the
-// same path share.
+// record is the part of a Version that all readers of the same bytes of the
+// same file share.
 type record struct {
 	id       uint64
-	path     string
+	file     string // see identities
+	path     string // where it was read
 	snapshot string
 	language outline.Language
 	content  *content
@@ -34,15 +35,28 @@ type record struct {
 // head is how many bytes the detection of a language looks at.
 const head = 512
 
-func (c *Cache) newRecord(id uint64, path string, content *content) *record {
-	return &record{
-		id: id, path: path, snapshot: c.snapshotString(id), content: content,
-		language: outline.Detect(path, content.bytes[:min(head, len(content.bytes))]),
+func (c *Cache) newRecord(id uint64, file, path string, content *content) *record {
+	r := &record{id: id, file: file, snapshot: c.snapshotString(id), content: content}
+	return r.at(path)
+}
+
+// at returns the record of the same version, read at path.
+func (r *record) at(path string) *record {
+	if r.path == path {
+		return r
 	}
+	moved := *r
+	moved.path = path
+	moved.language = outline.Detect(path, r.content.bytes[:min(head, len(r.content.bytes))])
+	return &moved
 }
 
 // Path returns the absolute path, free of symbolic links.
 func (v *Version) Path() string { return v.path }
+
+// File names the file whatever it is called: it stays when the file is renamed.
+// It is Path until then, and for most files for ever.
+func (v *Version) File() string { return v.file }
 
 // Name returns the path as the protocol shows it: relative to the session's
 // first folder when it lies there, else Path. A Version from Snapshot knows no
@@ -81,8 +95,8 @@ func (v *Version) Lossy() bool { return v.content.lossy }
 func (v *Version) Unstable() bool { return v.unstable }
 
 // Snapshot returns <epoch>.<n>. Two versions of one daemon's life have equal
-// strings if and only if they have the same path and the same bytes, whatever
-// was evicted in between.
+// strings if and only if they are of the same File and have the same bytes,
+// whatever was evicted in between.
 func (v *Version) Snapshot() string { return v.snapshot }
 
 // Outline returns the outline of a text. It is made once for all who wait for

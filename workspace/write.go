@@ -182,6 +182,7 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 		return WriteResult{}, err
 	}
 	res.Changed = true
+	c.follow(f, at.path)
 	res.After = c.versionOf(f, at.path, w.bytes)
 	return res, nil
 }
@@ -290,6 +291,17 @@ func (w *writing) put(ctx context.Context) error {
 type cannotReplace struct{ why string }
 
 func (e *cannotReplace) Error() string { return e.why }
+
+// follow notes the inode of a file that was just written, so that the file is
+// known again if it is renamed before it is read.
+func (c *Cache) follow(f Folders, path string) {
+	if at, err := c.find(f, path); err == nil {
+		at.close()
+		if at.path == path {
+			c.fileOf(path, at.stamp)
+		}
+	}
+}
 
 // versionOf returns the version that bytes at the real path make. It copies
 // the bytes.
