@@ -35,6 +35,12 @@ type Change struct {
 	// Map returns which lines of one version are which lines of another, and
 	// false if one of them is not kept any more.
 	Map func(from, to string) (*hashline.LineMap, bool)
+	// Told and Tell remember what a session was told of a version: which of its
+	// lines were which of the version that it was told of, and were so ever since.
+	// Without them, or when Told does not know, that is asked of Map; it costs a
+	// comparison for each version that the session holds.
+	Told func(from, to string) (*hashline.LineMap, bool)
+	Tell func(from, to string, lines *hashline.LineMap)
 }
 
 // Staleness returns what became of the lines that the session holds since it
@@ -64,24 +70,38 @@ func (c Change) Staleness() []Stale {
 	return out
 }
 
-// ranges returns the news about one delivered version.
+// ranges returns the news about one delivered version: what became, since the
+// session was last told, of the lines that were proven to be there still.
 func (c Change) ranges(h Held) []StaleRange {
-	known := c.known(h)
+	if h.Told == Gone {
+		return nil
+	}
+	before, since := c.known(h)
 	fate := func(int) hashline.Fate { return hashline.Fate{Status: hashline.Deleted} }
 	if c.Live != nil {
-		m, ok := c.Map(h.Snapshot, c.Snapshot)
+		m, ok := c.Map(since, c.Snapshot)
+		if !ok && since != h.Snapshot { // what it was told of is not kept any more
+			before, since = asServed(h)
+			m, ok = c.Map(since, c.Snapshot)
+		}
 		if !ok {
 			return nil
 		}
 		fate = m.Line
+		if c.Tell != nil {
+			c.Tell(h.Snapshot, c.Snapshot, before.Compose(m))
+		}
 	}
 	shown := c.shownLive()
 	var out []StaleRange
 	for _, r := range h.Lines {
 		for n := r.Start; n <= r.End; n++ {
-			was, ok := known(n)
-			f := fate(n)
-			if !ok || f.Status.Proven() && f.Now.Start == was || seen(f, shown) {
+			was := before.Line(n)
+			if !was.Status.Proven() {
+				continue
+			}
+			f := fate(was.Now.Start)
+			if f.Status == hashline.Current || seen(f, shown) {
 				continue
 			}
 			out = appendStale(out, n, f)
@@ -90,22 +110,28 @@ func (c Change) ranges(h Held) []StaleRange {
 	return out
 }
 
-// known returns what the session was told last of the lines of a delivered
-// version: where each line was proven to be then, if it was.
-func (c Change) known(h Held) func(n int) (line int, ok bool) {
-	switch h.Told {
-	case "", h.Snapshot:
-	case Gone:
-		return func(int) (int, bool) { return 0, false }
-	default:
-		if told, ok := c.Map(h.Snapshot, h.Told); ok {
-			return func(n int) (int, bool) {
-				f := told.Line(n)
-				return f.Now.Start, f.Status.Proven()
+// known returns what the session was told last of a delivered version: which of
+// its lines are which of a later version, or of itself, that it was told of.
+func (c Change) known(h Held) (lines *hashline.LineMap, since string) {
+	if h.Told != "" && h.Told != h.Snapshot {
+		for _, ask := range []func(string, string) (*hashline.LineMap, bool){c.Told, c.Map} {
+			if ask == nil {
+				continue
+			}
+			if lines, ok := ask(h.Snapshot, h.Told); ok {
+				return lines, h.Told
 			}
 		}
 	}
-	return func(n int) (int, bool) { return n, true }
+	return asServed(h)
+}
+
+func asServed(h Held) (lines *hashline.LineMap, since string) {
+	last := 0
+	if n := len(h.Lines); n > 0 {
+		last = h.Lines[n-1].End
+	}
+	return hashline.Identity(last), h.Snapshot
 }
 
 // seen reports whether the live lines of a fate are among those shown.

@@ -156,7 +156,7 @@ func (c *lineClient) anchors(d *daemon, n int) []string {
 // BenchmarkSessions opens 1,000 sessions of which each is shown 1,000 ranges of
 // two lines, and says what a session weighs.
 func BenchmarkSessions(b *testing.B) {
-	const sessions, ranges = 1000, 1000
+	const sessions, ranges = 200, 1000
 	for b.Loop() {
 		d := newDaemon(b)
 		d.write("a.go", sourceLike(5000))

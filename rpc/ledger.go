@@ -62,8 +62,13 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 	return reply
 }
 
-// mapKey names a line map: the snapshots of both versions.
-type mapKey struct{ from, to string }
+// mapKey names a line map: the snapshots of both versions. told is nil for what
+// is proven between the two; else the map holds what was never other than that in
+// all that the session of the ledger was told.
+type mapKey struct {
+	from, to string
+	told     *recovery.Ledger
+}
 
 // versions gives the rules of recovery the versions of one file, of which live
 // is the one that was just read; nil if the file is gone.
@@ -94,7 +99,7 @@ func (t versions) Map(snapshot string) (*hashline.LineMap, bool) {
 
 // between returns which lines of one version are which lines of another.
 func (t versions) between(from, to string) (*hashline.LineMap, bool) {
-	key := mapKey{from, to}
+	key := mapKey{from: from, to: to}
 	if m, ok := t.server.maps.Get(key); ok {
 		return m, true
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"mapd/hashline"
 	"mapd/recovery"
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
@@ -199,7 +200,14 @@ func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 // version v, nil if the file is gone.
 func (n *news) compare(f recovery.File, v *workspace.Version) {
 	s := n.session
-	change := recovery.Change{File: f, Map: versions{s.server, f.Path, v}.between}
+	maps := s.server.maps
+	change := recovery.Change{
+		File: f, Map: versions{s.server, f.Path, v}.between,
+		Told: func(from, to string) (*hashline.LineMap, bool) { return maps.Get(mapKey{from, to, s.ledger}) },
+		Tell: func(from, to string, m *hashline.LineMap) {
+			maps.Put(mapKey{from, to, s.ledger}, m, int64(m.Lines()))
+		},
+	}
 	if v != nil {
 		change.Snapshot, change.Live = v.Snapshot(), v.Text()
 	}
