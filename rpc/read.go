@@ -256,6 +256,16 @@ func (a *readAnswer) symbol(ctx context.Context, name string) (hashline.Range, e
 		return hashline.Range{}, err
 	}
 	match, err := o.Lookup(name)
+	var missing *outline.NotFoundError
+	if errors.As(err, &missing) {
+		found, ok, ferr := outline.Find(ctx, a.version.Language(), a.version.Text(), name)
+		if ferr != nil {
+			return hashline.Range{}, ferr
+		}
+		if ok {
+			match, err = found, nil
+		}
+	}
 	if err != nil {
 		return hashline.Range{}, symbolError(err, a.version, o)
 	}

@@ -234,6 +234,16 @@ func TestReadSymbol(t *testing.T) {
 	}
 }
 
+// An element that the outline leaves out is found in the text.
+func TestReadSymbolOfData(t *testing.T) {
+	d := newDaemon(t)
+	d.write("a.json", "{\"list\":[\n"+strings.Repeat("{\"n\":1},\n", 700)+"{\"n\":2}]}\n")
+	r := d.session().read(`{"path":"a.json","symbol":"list[700].n","anchors":false}`)
+	if text(r) != "{\"n\":2}]}" || r.Details.Ranges[0].Start != 702 {
+		t.Errorf("got %q, %+v", text(r), r.Details.Ranges)
+	}
+}
+
 func TestReadEmptyFile(t *testing.T) {
 	d := newDaemon(t)
 	d.write("empty", "")
