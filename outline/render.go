@@ -190,8 +190,10 @@ func (r *renderer) header(detail Detail, shown int) string {
 		tail += fmt.Sprintf(", %d of %s", shown, count(o.Count, "symbol"))
 	}
 	switch o.Source {
-	case symbol.Pattern, symbol.None:
+	case symbol.Pattern:
 		tail += ", by line patterns"
+	case symbol.None:
+		tail += ", no outline"
 	}
 	if o.Why != "" {
 		tail += ": " + string(o.Why)

@@ -166,6 +166,9 @@ var docTag = regexp.MustCompile(`</?(?:summary|remarks|inheritdoc|para|p|br|retu
 // marks and tags, and nothing for a line that only directs tools.
 func commentText(line []byte) string {
 	s := collapse(line)
+	if strings.HasPrefix(s, "#!/") {
+		return "" // how the file is run, not what it says
+	}
 	s = strings.TrimPrefix(s, "<!--")
 	s = strings.TrimPrefix(s, "=begin")
 	if strings.IndexByte(s, '<') >= 0 {
