@@ -15,7 +15,7 @@ func init() {
 		fields:    []string{"name", "body", "declarator", "type", "value", "path", "parameters"},
 		triggers:  []string{"struct", "union", "enum", "#"},
 		modifiers: []string{"extern", "static", "inline", "const", "volatile", "register", "_Noreturn", "_Thread_local", "__inline", "__inline__", "restrict", "typedef"},
-		prepare:   blankMacros, split: cSplit, finish: cFinish,
+		prepare:   blankMacros, split: cSplit, finish: cFinish, headLines: true,
 	})
 }
 

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -62,8 +63,9 @@ func init() {
 			"source_file": visit, "message_body": visit, "enum_body": visit, "type": 0, "identifier": 0, "option": 0, "reserved": 0,
 		},
 		otherwise: visit, braces: true,
-		fields: []string{"path"},
-		split:  regexp.MustCompile(`^(?:message|enum|service|import|package|extend)\b`).Match,
+		fields:  []string{"path"},
+		prepare: protoPrepare, preamble: protoPreamble,
+		split: regexp.MustCompile(`^(?:message|enum|service|import|package|extend)\b`).Match,
 		inner: func(line []byte) place {
 			if protoInner.Match(line) {
 				return inType
@@ -181,6 +183,56 @@ func cueFinish(_ []byte, _ []string, list *symbol.List) {
 		s := &list.Symbols[i]
 		s.Exported = !strings.HasPrefix(s.Name, "_") && s.Kind != symbol.Package && s.Kind != symbol.Variable
 	}
+}
+
+// protoOld matches (the statement of the syntax too: its place is the preamble's) what the grammar, which knows proto3 alone, cannot read, and
+// protoLabel the labels of which it knows one.
+var (
+	protoOld   = regexp.MustCompile(`(?m)^[ \t]*(?:(?:edition|syntax)\s*=\s*["'][^"'\n]*["']\s*;|(?:extensions|reserved)\b[^;{}]*;)`)
+	protoLabel = regexp.MustCompile(`\brequired\s`)
+	protoGroup = regexp.MustCompile(`\b(?:optional|required|repeated)\s+group\s+\w+(\s*=\s*\d+)\s*(?:\[[^\]]*\]\s*)?\{`)
+)
+
+// protoPreamble returns the statement that the grammar wants first.
+func protoPreamble(_, _ []byte) string {
+	return "syntax = \"proto3\";\n"
+}
+
+// protoPrepare makes proto2 and later editions proto3: names of reserved fields
+// and ranges are blanked, required becomes repeated, a group a message.
+func protoPrepare(text []byte) []byte {
+	var out []byte
+	blankRange := func(from, to int) {
+		if out == nil {
+			out = bytes.Clone(text)
+		}
+		for i := from; i < to; i++ {
+			if !isSpace(out[i]) {
+				out[i] = ' '
+			}
+		}
+	}
+	for _, m := range protoGroup.FindAllSubmatchIndex(text, -1) {
+		at := m[0] + bytes.Index(text[m[0]:m[1]], []byte("group"))
+		blankRange(m[0], at+len("group"))
+		blankRange(m[2], m[1]-1)
+		copy(out[m[0]:], "message")
+	}
+	for _, m := range protoOld.FindAllIndex(text, -1) {
+		blankRange(m[0], m[1])
+	}
+	for _, m := range protoLabel.FindAllIndex(text, -1) {
+		if out == nil {
+			out = bytes.Clone(text)
+		}
+		if out[m[0]] == 'r' {
+			copy(out[m[0]:], "repeated")
+		}
+	}
+	if out == nil {
+		return text
+	}
+	return out
 }
 
 func protoImport(x *extraction, i int, sc *scope) {

@@ -438,3 +438,7 @@ func orElse(s, other string) string {
 }
 
 func (x *extraction) up() { x.depth-- }
+
+// head returns the text of d before its name. In a tree with errors the name may
+// stand before the start.
+func (x *extraction) head(d def) []byte { return x.text[d.start:max(d.start, d.nameAt)] }

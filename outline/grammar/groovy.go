@@ -77,7 +77,7 @@ func groovyClass(x *extraction, i int, sc *scope) {
 		return
 	}
 	d := x.defAt(i, name, symbol.Class)
-	if hasWord(x.text[d.start:d.nameAt], "interface") {
+	if hasWord(x.head(d), "interface") {
 		d.kind = symbol.Interface
 	}
 	body := x.field(i, "body")
@@ -115,7 +115,7 @@ func groovyDeclaration(x *extraction, i int, sc *scope) {
 		return
 	case isType(sc.holder):
 		d.kind = symbol.Field
-	case hasWord(x.text[d.start:d.nameAt], "final"):
+	case hasWord(x.head(d), "final"):
 		d.kind = symbol.Constant
 	}
 	x.define(sc, i, d)

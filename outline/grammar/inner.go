@@ -29,6 +29,7 @@ func (m *mender) mendInner(x *extraction, p *piece, depth int) {
 	}
 	headEnd := parts[0].first // a line, 1-based, of the head
 	old := *p
+	old.index()
 	head := old.within(segment{first: 1, last: headEnd}, false)
 	p.symbols, p.imports = head.symbols, head.imports
 	path := holder(p.symbols)
@@ -36,7 +37,7 @@ func (m *mender) mendInner(x *extraction, p *piece, depth int) {
 	for _, part := range parts {
 		found, err := old.within(segment{first: part.first + 1, last: part.end}, false), error(nil)
 		if !x.known(part, trusted) {
-			found, err = m.parsePart(x, part, path, old, depth)
+			found, err = m.parsePart(x, part, path, &old, depth)
 		}
 		if err != nil {
 			return
@@ -198,7 +199,7 @@ func (x *extraction) known(p part, trusted []span) bool {
 }
 
 // parsePart returns what one part holds, in lines of x.
-func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old piece, depth int) (piece, error) {
+func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old *piece, depth int) (piece, error) {
 	start, end := x.lines[at.first], len(x.src)
 	if at.end < len(x.lines) {
 		end = x.lines[at.end]
@@ -222,13 +223,13 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old pi
 	}
 	text := w.around(name, x.text[start:end])
 	src := w.around(name, x.src[start:end])
-	nodes, broken, err := x.t.parse(src)
+	nodes, broken, err := x.t.parseAfter(nil, src)
 	if err != nil {
 		return piece{}, err
 	}
 	y := x.t.extract(text, src, nodes)
 	settle(y.list.Symbols)
-	p := piece{y.list.Symbols, y.list.Imports, y.exports}
+	p := piece{symbols: y.list.Symbols, imports: y.list.Imports, exports: y.exports}
 	if w.open != "" {
 		p.unwrap(name)
 		p.shift(-1)

@@ -160,7 +160,7 @@ func jsMethod(x *extraction, i int, sc *scope) {
 	d := x.defAt(i, name, symbol.Method)
 	d.name, _ = jsName(x, name)
 	d.sigEnd = x.bodyStart(i)
-	head := x.text[d.start:d.nameAt]
+	head := x.head(d)
 	switch {
 	case d.name == "constructor" && sc.holder == symbol.Class:
 		d.kind = symbol.Constructor

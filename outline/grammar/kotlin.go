@@ -104,7 +104,7 @@ func kotlinClass(x *extraction, i int, sc *scope) {
 	if body >= 0 {
 		d.sigEnd = x.nodes[body].start
 	}
-	head := x.text[d.start:max(d.start, d.nameAt)]
+	head := x.head(d)
 	switch {
 	case x.typ(i) != "class_declaration":
 		d.kind = symbol.Object
@@ -165,7 +165,7 @@ func kotlinProperty(x *extraction, i int, sc *scope) {
 		return
 	}
 	d := x.defAt(i, name, symbol.Variable)
-	head := x.text[d.start:d.nameAt]
+	head := x.head(d)
 	switch value := x.childOf(i, "lambda_literal", "anonymous_function"); {
 	case value >= 0 && x.nodes[value].end == d.end:
 		d.kind = symbol.Function

@@ -33,9 +33,15 @@ type language struct {
 	// prepare returns src with text that the grammar cannot read blanked; it
 	// must keep length and lines. Nil means nothing to do.
 	prepare func(src []byte) []byte
+	// preamble returns what must stand before a text for the grammar to know it,
+	// if before is what stands before it in the file. Nil means nothing.
+	preamble func(before, text []byte) string
 	// split says whether a line without indentation begins a definition, where a
 	// broken file may be cut. Nil means that it cannot be cut.
 	split func(line []byte) bool
+	// headLines says that a definition may begin with words on lines of their own
+	// before the line that split knows.
+	headLines bool
 	// inner says what an indented line begins, if a broken definition may be cut
 	// there, and wrappers what must stand around the parts to parse them alone.
 	inner    func(line []byte) place

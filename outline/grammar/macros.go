@@ -192,10 +192,14 @@ func (m *macroScanner) word(i int) int {
 		}
 		return end
 	}
+	next := skipSpace(src, end)
 	if !isAttributeMacro(name) {
+		if upper(name) && m.afterType(i) && callFollows(src, next) {
+			m.prev = prev
+			m.blank(i, end)
+		}
 		return end
 	}
-	next := skipSpace(src, end)
 	switch {
 	case next == len(src):
 	case src[next] == '(' && !bareMacro(name):
@@ -270,6 +274,30 @@ func isAttributeMacro(name string) bool {
 		}
 	}
 	return hasSuffix(name)
+}
+
+// builtinTypes are complete types: what stands between one of them and the name
+// of a function is a calling convention.
+var builtinTypes = words("void int char long short float double bool size_t unsigned")
+
+// afterType reports whether a complete type stands before i.
+func (m *macroScanner) afterType(i int) bool {
+	head := bytes.TrimRight(m.src[:i], " \t\r\n*")
+	k := len(head)
+	for k > 0 && wordByte[head[k-1]] {
+		k--
+	}
+	return builtinTypes[string(head[k:])]
+}
+
+// callFollows reports whether a name and a parenthesis stand at i.
+func callFollows(src []byte, i int) bool {
+	start := i
+	for i < len(src) && wordByte[src[i]] {
+		i++
+	}
+	next := skipSpace(src, i)
+	return i > start && next < len(src) && src[next] == '('
 }
 
 func upper(name string) bool {

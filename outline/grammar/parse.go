@@ -167,6 +167,10 @@ func (t *table) parse(src []byte) (nodes []node, hasError bool, err error) {
 		for start < end && isSpace(src[start]) {
 			start++ // some grammars count the space before a node to it
 		}
+		if len(open) > 0 { // a name that is missing may stand in that space
+			start = max(start, nodes[open[len(open)-1]].start)
+			end = max(end, start)
+		}
 		nodes[i] = node{
 			start: start, end: end,
 			typ: uint16(r._type), field: uint16(r.field),
@@ -181,6 +185,29 @@ func (t *table) parse(src []byte) (nodes []node, hasError bool, err error) {
 	}
 	C.free(unsafe.Pointer(result.records))
 	return nodes, result.has_error != 0, nil
+}
+
+// parseAfter is parse for a text that follows before in its file.
+func (t *table) parseAfter(before, src []byte) ([]node, bool, error) {
+	if t.lang.preamble == nil {
+		return t.parse(src)
+	}
+	preamble := t.lang.preamble(before, src)
+	if preamble == "" {
+		return t.parse(src)
+	}
+	nodes, hasError, err := t.parse(append([]byte(preamble), src...))
+	for len(nodes) > 0 && nodes[0].end <= len(preamble) {
+		nodes = nodes[1:] // of the preamble
+		for i := range nodes {
+			nodes[i].next--
+		}
+	}
+	for i := range nodes {
+		nodes[i].start = max(0, nodes[i].start-len(preamble))
+		nodes[i].end -= len(preamble)
+	}
+	return nodes, hasError, err
 }
 
 // LimitCPU makes the process die when it reaches the soft limit of its CPU

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -45,6 +46,7 @@ func init() {
 		fields:    []string{"name", "body", "left", "right", "function", "arguments", "parameters", "return_type"},
 		triggers:  []string{"function", "fn", "class"},
 		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "readonly", "const", "var"},
+		preamble:  phpPreamble,
 		split:     phpSplit.Match, finish: phpFinish,
 		inner: func(line []byte) place {
 			if phpMember.Match(line) {
@@ -62,6 +64,14 @@ var (
 	phpSplit  = regexp.MustCompile(`^(?:(?:final|abstract|readonly) +)*(?:class|interface|trait|enum|function|namespace|use|const)\b|^#\[`)
 	phpMember = regexp.MustCompile(`^(?:(?:final|abstract|public|private|protected|static|readonly) +)*(?:function|const)\b|^(?:public|private|protected|static|var)\b`)
 )
+
+// phpPreamble opens the code if before ends inside of it.
+func phpPreamble(before, _ []byte) string {
+	if bytes.LastIndex(before, []byte("<?")) > bytes.LastIndex(before, []byte("?>")) {
+		return "<?php "
+	}
+	return ""
+}
 
 func phpMethod(x *extraction, i int, sc *scope) {
 	name := x.field(i, "name")

@@ -23,6 +23,29 @@ type piece struct {
 	symbols []symbol.Symbol
 	imports []symbol.Import
 	exports []string
+	maxEnd  []int // of the symbols up to each, if index was called
+}
+
+// index makes within fast; the symbols must be in line order and stay so.
+func (p *piece) index() {
+	p.maxEnd = make([]int, len(p.symbols))
+	for i, s := range p.symbols {
+		p.maxEnd[i] = s.End
+		if i > 0 {
+			p.maxEnd[i] = max(p.maxEnd[i-1], s.End)
+		}
+	}
+	sort.SliceStable(p.imports, func(i, j int) bool { return p.imports[i].Start < p.imports[j].Start })
+}
+
+// near returns the symbols of which some may have lines of s.
+func (p *piece) near(s segment) []symbol.Symbol {
+	if p.maxEnd == nil {
+		return p.symbols
+	}
+	from := sort.SearchInts(p.maxEnd, s.first)
+	to := sort.Search(len(p.symbols), func(i int) bool { return p.symbols[i].Start > s.last })
+	return p.symbols[from:max(from, to)]
 }
 
 func (p *piece) add(q piece) {
@@ -37,12 +60,12 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 	if t.lang.prepare != nil {
 		src = t.lang.prepare(text)
 	}
-	nodes, broken, err := t.parse(src)
+	nodes, broken, err := t.parseAfter(nil, src)
 	if err != nil {
 		return symbol.List{}, err
 	}
 	whole := t.extract(text, src, nodes)
-	found := piece{whole.list.Symbols, whole.list.Imports, whole.exports}
+	found := piece{symbols: whole.list.Symbols, imports: whole.list.Imports, exports: whole.exports}
 	list := symbol.List{Source: symbol.Parser}
 	if broken {
 		list.Why = symbol.SyntaxErrors
@@ -126,12 +149,19 @@ func (x *extraction) lineText(i int) []byte {
 func (x *extraction) leadLine(i, first int) int {
 	for i > first {
 		line := x.lineText(i - 1)
-		if len(line) < 2 || !isLead(line) {
+		if len(line) < 2 || !isLead(line) && !(x.t.lang.headLines && isHead(line)) {
 			break
 		}
 		i--
 	}
 	return i
+}
+
+// isHead reports whether a line begins a definition that the next line goes on
+// with, as a C function's type on a line of its own.
+func isHead(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && isWord(line[0]) && (isWord(line[len(line)-1]) || line[len(line)-1] == '*')
 }
 
 func isLead(line []byte) bool {
@@ -194,6 +224,7 @@ func (m *mender) clean() []bool {
 // knows besides. The parts of the file are parsed at the same time; each has a
 // budget of its own, so that the result does not depend on the order.
 func (m *mender) mend(whole piece) (piece, error) {
+	whole.index()
 	clean := m.clean()
 	var runs [][2]int // segments that are parsed together
 	for k := 0; k < len(m.segments); {
@@ -219,7 +250,7 @@ func (m *mender) mend(whole piece) (piece, error) {
 		group.Go(func() (err error) {
 			size := m.segments[run[1]-1].end - m.segments[run[0]].start
 			part := &mender{x: m.x, segments: m.segments, budget: 2*size + 4<<10}
-			pieces[i], err = part.parse(run[0], run[1], whole)
+			pieces[i], err = part.parse(run[0], run[1], &whole)
 			return err
 		})
 	}
@@ -242,20 +273,20 @@ func (m *mender) mend(whole piece) (piece, error) {
 }
 
 // parse returns what the segments k to end-1 hold.
-func (m *mender) parse(k, end int, whole piece) (piece, error) {
+func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	x := m.x
 	start, stop := m.segments[k].start, m.segments[end-1].end
 	lines := segment{start, stop, m.segments[k].first, m.segments[end-1].last}
 	if stop-start == len(x.src) && end-k == 1 {
-		p := piece{append([]symbol.Symbol(nil), whole.symbols...), whole.imports, nil}
+		p := piece{symbols: append([]symbol.Symbol(nil), whole.symbols...), imports: whole.imports}
 		m.mendInner(x, &p, 0)
-		p.unite(whole)
+		p.unite(*whole)
 		return p, nil
 	}
 	if m.budget -= stop - start; m.budget < 0 {
 		return whole.within(lines, false), nil
 	}
-	nodes, broken, err := m.parseClosed(x.src[start:stop], end-k == 1)
+	nodes, broken, err := m.parseClosed(x.src[:start], x.src[start:stop], end-k == 1)
 	if err != nil {
 		return piece{}, err
 	}
@@ -271,7 +302,7 @@ func (m *mender) parse(k, end int, whole piece) (piece, error) {
 	}
 	part := x.t.extract(x.text[start:stop], x.src[start:stop], nodes)
 	settle(part.list.Symbols)
-	p := piece{part.list.Symbols, part.list.Imports, part.exports}
+	p := piece{symbols: part.list.Symbols, imports: part.list.Imports, exports: part.exports}
 	if broken {
 		m.mendInner(part, &p, 0)
 	}
@@ -282,11 +313,11 @@ func (m *mender) parse(k, end int, whole piece) (piece, error) {
 	return p, nil
 }
 
-// parseClosed parses src. If that fails and src leaves brackets or a string
+// parseClosed parses src, which follows before. If that fails and src leaves brackets or a string
 // open, and close says so, it parses src with their partners added.
-func (m *mender) parseClosed(src []byte, closed bool) ([]node, bool, error) {
+func (m *mender) parseClosed(before, src []byte, closed bool) ([]node, bool, error) {
 	t := m.x.t
-	nodes, broken, err := t.parse(src)
+	nodes, broken, err := t.parseAfter(before, src)
 	if err != nil || !broken || !closed || !t.lang.braces {
 		return nodes, broken, err
 	}
@@ -300,7 +331,7 @@ func (m *mender) parseClosed(src []byte, closed bool) ([]node, bool, error) {
 		if m.budget -= len(src); m.budget < 0 {
 			break
 		}
-		again, stillBroken, err := t.parse(append(append(make([]byte, 0, end+len(tail)), src[:end]...), tail...))
+		again, stillBroken, err := t.parseAfter(before, append(append(make([]byte, 0, end+len(tail)), src[:end]...), tail...))
 		if err != nil || stillBroken {
 			continue
 		}
@@ -381,9 +412,9 @@ func reversed(b []byte) string {
 
 // within returns the part of p that starts in the lines of s; ends are brought
 // back to it unless they are known to be right.
-func (p piece) within(s segment, exact bool) piece {
+func (p *piece) within(s segment, exact bool) piece {
 	var q piece
-	symbol.Walk(p.symbols, func(sym *symbol.Symbol, _ int) bool {
+	symbol.Walk(p.near(s), func(sym *symbol.Symbol, _ int) bool {
 		if sym.Start < s.first || sym.Start > s.last {
 			return sym.End >= s.first && sym.Start <= s.last
 		}
@@ -397,9 +428,15 @@ func (p piece) within(s segment, exact bool) piece {
 		q.symbols = append(q.symbols, copied)
 		return false
 	})
-	for _, im := range p.imports {
+	from := 0
+	if p.maxEnd != nil {
+		from = sort.Search(len(p.imports), func(i int) bool { return p.imports[i].Start >= s.first })
+	}
+	for _, im := range p.imports[from:] {
 		if im.Start >= s.first && im.End <= s.last {
 			q.imports = append(q.imports, im)
+		} else if p.maxEnd != nil && im.Start > s.last {
+			break
 		}
 	}
 	return q

@@ -150,7 +150,7 @@ func swiftProperty(x *extraction, i int, sc *scope) {
 			return
 		case isType(sc.holder):
 			d.kind = symbol.Property
-		case hasWord(x.text[d.start:d.nameAt], "let"):
+		case hasWord(x.head(d), "let"):
 			d.kind = symbol.Constant
 		}
 		if strings.ContainsAny(d.name, "(), ") {

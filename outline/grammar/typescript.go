@@ -61,7 +61,7 @@ func tsSignature(x *extraction, i int, sc *scope) {
 	d := x.defAt(i, name, symbol.Method)
 	d.children = nil
 	d.name, _ = jsName(x, name)
-	head := x.text[d.start:d.nameAt]
+	head := x.head(d)
 	switch {
 	case d.name == "constructor" && sc.holder == symbol.Class:
 		d.kind = symbol.Constructor
