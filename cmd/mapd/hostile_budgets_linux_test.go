@@ -304,6 +304,9 @@ func connected(s wire.StatusResult, pid int) bool {
 // still find its place.
 func manyConnects(t *testing.T, h *house) string {
 	n := canOpen(t, 10_000)
+	if raceEnabled {
+		n /= 2
+	}
 	for range n {
 		h.connect(t)
 	}

@@ -67,6 +67,9 @@ func TestHostile(t *testing.T) {
 			if a.soak {
 				needSuite(t, "soak")
 			}
+			if raceEnabled && a.allow > chokeAllowed {
+				t.Skip("too large for the race detector")
+			}
 			h := shared
 			if a.own != nil {
 				h = a.own(t)
