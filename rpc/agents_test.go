@@ -267,6 +267,9 @@ func (w *worker) edit(at place, seen sighting) {
 		w.t.Errorf("edit: %v %s", err, m.Result)
 		return
 	}
+	if gone := fmt.Sprintf("slot[%d] = %d;\n", at.slot, seen.value); strings.Count(r.Diff, "\n-") != 1 || !strings.Contains(r.Diff, gone) {
+		w.t.Errorf("the edit of %s, shown as %s, hit another line: %+v", gone, seen.anchor, r)
+	}
 	w.landed.Add(1)
 	if len(r.Rebased) > 0 {
 		w.followed.Add(1)

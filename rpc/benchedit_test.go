@@ -23,11 +23,13 @@ func BenchmarkCheck(b *testing.B) {
 	before := sourceLike(50_000)
 	path := d.write("a.go", before)
 	c := d.dialSession()
-	anchors := c.anchors(d, 100)
-	request := fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"mapd/check","params":{"path":"a.go","anchors":[%s]}}`, strings.Join(anchors, ","))
+	request := fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"mapd/check","params":{"path":"a.go","anchors":[%s]}}`, strings.Join(c.anchors(d, 100), ","))
 	old := hashline.NewText([]byte(before))
 	var ours, floor []time.Duration
 	for n := 0; b.Loop(); n++ {
+		d.write("a.go", before)
+		c.call(`{"jsonrpc":"2.0","id":4,"method":"mapd/forget","params":{}}`)
+		c.anchors(d, 100)
 		changed := strings.Replace(before, "\treturn a*102 + b, nil\n", fmt.Sprintf("\tchanged(%d)\n\tand()\n", n), 1)
 		changed = strings.Replace(changed, "\treturn 30004, nil }\n", fmt.Sprintf("\tchanged(%d)\n", n), 1)
 		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
@@ -36,7 +38,7 @@ func BenchmarkCheck(b *testing.B) {
 		start := time.Now()
 		reply := c.call(request)
 		ours = append(ours, time.Since(start))
-		if n == 0 && strings.Count(string(reply), `"status":"moved"`) < 90 {
+		if strings.Count(string(reply), `"status":"moved"`) < 90 {
 			b.Fatalf("%.500s", reply)
 		}
 
@@ -177,11 +179,9 @@ func BenchmarkSessions(b *testing.B) {
 			}
 		}
 		weight := heap() - before
-		var status wire.StatusResult
-		if err := json.Unmarshal(agents[0].call("mapd/status", `{}`).Result, &status); err != nil {
-			b.Fatal(err)
+		for _, a := range agents {
+			a.conn.Close()
 		}
-		b.ReportMetric(float64(status.Memory["ledgers"])/sessions, "B/1000-ranges")
 		b.ReportMetric(float64(weight)/sessions/1024, "KiB/session")
 	}
 }

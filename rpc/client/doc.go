@@ -10,6 +10,9 @@
 // of the Client is left but, if it started the daemon, one goroutine that waits
 // for that process to end, so that it does not stay behind as a zombie.
 //
+// ReadToolResult, FileMapMessage and RecoveryMessage turn what the daemon says
+// into the messages that an agent harness puts into its conversation.
+//
 // The package knows no method by name except initialize and those in
 // methods.go; it neither retries a call nor reconnects once a session is
 // initialized, as the session would be a new one.
