@@ -3,17 +3,17 @@ package hashline
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"mapd/testdata/corpus"
 )
 
 // benchText is a large Go file of this toolchain, or generated lines where it
 // is missing.
 func benchText(b *testing.B) []byte {
 	b.Helper()
-	src, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src/cmd/compile/internal/ssa/rewriteARM64.go"))
+	src, err := os.ReadFile(corpus.GoRoot(b, "src/cmd/compile/internal/ssa/rewriteARM64.go"))
 	if err == nil {
 		return src
 	}

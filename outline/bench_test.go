@@ -2,7 +2,6 @@ package outline
 
 import (
 	"context"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"mapd/hashline"
+	"mapd/testdata/corpus"
 )
 
 // BenchmarkColdOutline makes outlines of files of 100 KB and more from their
@@ -20,7 +20,7 @@ func BenchmarkColdOutline(b *testing.B) {
 	b.Run("go", func(b *testing.B) {
 		x := New(Options{})
 		for _, name := range []string{"net/http/h2_bundle.go", "cmd/compile/internal/ssa/rewritegeneric.go", "go/types/infer.go", "reflect/all_test.go"} {
-			src, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", name))
+			src, err := os.ReadFile(corpus.GoRoot(b, "src", name))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/build"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
+	"mapd/testdata/corpus"
 )
 
 // tree makes symbols from lines "kind name start-end", two spaces a level; a
@@ -258,7 +257,7 @@ func TestLookupOfEverySymbol(t *testing.T) {
 	x := New(Options{})
 	total := 0
 	for _, name := range []string{"reflect/type.go", "net/http/server.go", "go/types/infer.go", "encoding/json/decode_test.go"} {
-		src, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", name))
+		src, err := os.ReadFile(corpus.GoRoot(t, "src", name))
 		if err != nil {
 			t.Fatal(err)
 		}

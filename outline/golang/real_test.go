@@ -3,7 +3,6 @@ package golang
 import (
 	"bytes"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
+	"mapd/testdata/corpus"
 )
 
 // realFiles returns every nth Go file of the standard library from a size on.
@@ -23,7 +23,7 @@ func realFiles(t testing.TB, n, size int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	i := 0
-	err := filepath.WalkDir(filepath.Join(build.Default.GOROOT, "src"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpus.GoRoot(t, "src"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && d.Name() == "testdata" {
 			return fs.SkipDir
 		}

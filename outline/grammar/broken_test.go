@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"mapd/outline/symbol"
+	"mapd/testdata/corpus"
 )
 
 // A damage breaks a file. It returns the broken text and how to tell which
@@ -185,7 +184,7 @@ func cFiles(t *testing.T) []string {
 	small := func(path string, size int64) bool {
 		return strings.HasSuffix(path, ".c") && size > 4<<10 && size < 200<<10
 	}
-	return append(filesIn(t, bindingDir(t), 24, small), filesIn(t, filepath.Join(runtime.GOROOT(), "src", "runtime"), 20, small)...)
+	return append(filesIn(t, bindingDir(t), 24, small), filesIn(t, corpus.GoRoot(t, "src", "runtime"), 20, small)...)
 }
 
 func TestBrokenPython(t *testing.T) {

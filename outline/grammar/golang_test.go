@@ -5,12 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"mapd/outline/symbol"
+	"mapd/testdata/corpus"
 )
 
 // goTruth returns what go/parser knows about a file: functions, methods, types
@@ -97,7 +96,7 @@ func members(t ast.Expr, add func(kind, name string, node ast.Node)) {
 func TestGoOracle(t *testing.T) {
 	var all []truths
 	for _, dir := range []string{"net/http", "go/types", "runtime", "encoding", "reflect"} {
-		for _, path := range filesIn(t, filepath.Join(runtime.GOROOT(), "src", dir), 20, func(path string, size int64) bool {
+		for _, path := range filesIn(t, corpus.GoRoot(t, "src", dir), 20, func(path string, size int64) bool {
 			return strings.HasSuffix(path, ".go") && !strings.Contains(path, "testdata") && size > 2<<10
 		}) {
 			if defs := goTruth(path); defs != nil {
@@ -124,7 +123,7 @@ func TestGoOracle(t *testing.T) {
 }
 
 func TestBrokenGo(t *testing.T) {
-	testBroken(t, "go", filesIn(t, filepath.Join(runtime.GOROOT(), "src", "net"), 12, func(path string, size int64) bool {
+	testBroken(t, "go", filesIn(t, corpus.GoRoot(t, "src", "net"), 12, func(path string, size int64) bool {
 		return strings.HasSuffix(path, ".go") && !strings.Contains(path, "testdata") && size > 4<<10 && size < 100<<10
 	}), .98)
 }
