@@ -20,6 +20,7 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	attempt := s.begin(ctx, p)
 	defer func() { reply = attempt.end(reply, err) }()
 	a, err := s.read(ctx, p)
+	defer a.end()
 	if err != nil {
 		return conn.Reply{}, err
 	}
@@ -124,6 +125,7 @@ func (s *Session) readOne(ctx context.Context, raw json.RawMessage) (a *readAnsw
 		return nil, failedRead(toWire(err))
 	}
 	a, err = s.read(ctx, p)
+	defer a.end()
 	if err != nil {
 		return nil, failedRead(toWire(err))
 	}

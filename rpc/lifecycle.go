@@ -101,6 +101,7 @@ func (s *Server) attach(p *peer, session *Session) error {
 	} else {
 		session.ledger, session.reads, session.edits = s.ledgers.New(), &recovery.Reads{}, &edits{}
 	}
+	session.peer = p
 	p.mu.Lock()
 	p.session = session
 	p.mu.Unlock()

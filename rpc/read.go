@@ -125,6 +125,7 @@ type readAnswer struct {
 	shown   *shown         // the lines, nil if none were asked for
 	extra   []wire.Content // an image, or the map in inline delivery
 	fileMap *wire.FileMap  // the map in separate delivery
+	done    func()         // ends the turn of a large answer, nil for others
 }
 
 // read answers mapd/read from one Version.
@@ -148,7 +149,7 @@ func (s *Session) read(ctx context.Context, p wire.ReadParams) (*readAnswer, err
 		},
 	}}
 	if v.Binary() {
-		return a, a.showImage(req, s.server.opt.Limits.ImageBytes)
+		return a, a.showImage(ctx, req)
 	}
 	a.result.Details.TotalLines = v.Text().Lines()
 	if err := a.show(ctx, req); err != nil {
@@ -157,8 +158,17 @@ func (s *Session) read(ctx context.Context, p wire.ReadParams) (*readAnswer, err
 	return a, a.addMap(ctx, req)
 }
 
+// end ends the turn of a large answer, once it is encoded. a may be nil.
+func (a *readAnswer) end() {
+	if a != nil && a.done != nil {
+		a.done()
+		a.done = nil
+	}
+}
+
 // showImage fills in the answer for a file that is not text.
-func (a *readAnswer) showImage(req readRequest, limit int) error {
+func (a *readAnswer) showImage(ctx context.Context, req readRequest) error {
+	limit := a.session.server.opt.Limits.ImageBytes
 	v, details := a.version, &a.result.Details
 	refused := wire.Errorf(wire.BinaryFile, "%s is binary (%s); mapd shows text, and png, jpeg, gif and webp images with images:true", quotePath(v.Name()), v.MIME()).
 		With("mimeType", v.MIME())
@@ -172,6 +182,13 @@ func (a *readAnswer) showImage(req readRequest, limit int) error {
 	}
 	if v.Size() > limit {
 		return wire.Errorf(wire.FileTooLarge, "%s is an image of %d bytes, more than the %d that one answer carries", quotePath(v.Name()), v.Size(), limit)
+	}
+	if v.Size() > smallReplies {
+		done, err := a.session.largeReply(ctx)
+		if err != nil {
+			return err
+		}
+		a.done = done
 	}
 	a.extra = []wire.Content{{Type: "image", Data: base64.StdEncoding.EncodeToString(v.Bytes()), MimeType: v.MIME()}}
 	details.Truncation = wire.Truncation{ShownBytes: v.Size(), TotalBytes: v.Size()}

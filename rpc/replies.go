@@ -54,6 +54,31 @@ func (s *Server) hoarder() (most *peer, bytes int64) {
 	return most, bytes
 }
 
+// drainEvery is how often a large reply that is to be made looks whether the one
+// before it has left.
+const drainEvery = 5 * time.Millisecond
+
+// largeReply waits until a large reply may be made for the session: one at a
+// time, and only when what was made before has left. A client that asks for many
+// at once gets them as fast as it reads, instead of more than it may leave unread.
+// done ends its turn.
+func (s *Session) largeReply(ctx context.Context) (done func(), err error) {
+	select {
+	case s.enlarging <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	for s.peer.connection().Stats().QueuedBytes > smallReplies {
+		select {
+		case <-time.After(drainEvery):
+		case <-ctx.Done():
+			<-s.enlarging
+			return nil, ctx.Err()
+		}
+	}
+	return func() { <-s.enlarging }, nil
+}
+
 // A preparation counts the bytes of a reply that is being made, so that they
 // are bounded together with those that wait. It is safe for concurrent use.
 type preparation struct {

@@ -37,6 +37,8 @@ type Session struct {
 
 	outlining chan struct{} // one element for each outline that is made for it
 	reading   chan struct{} // one element for each read of a mapd/readMany that runs
+	enlarging chan struct{} // one element while a large reply is made
+	peer      *peer         // its connection, set before it is served
 
 	requests atomic.Int64
 }
@@ -47,6 +49,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		server:       s,
 		outlining:    make(chan struct{}, outlinesAtOnce),
 		reading:      make(chan struct{}, readsAtOnce),
+		enlarging:    make(chan struct{}, 1),
 		name:         p.Options.Session,
 		width:        hashline.DefaultWidth,
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),

@@ -22,6 +22,7 @@ func attacksOnBudgets() []attack {
 		{name: "100 slow calls at once", own: startQuick, run: manySlowCalls},
 		{name: "a cold map beside 64 slow calls", own: startQuick, run: coldMapBesideSlowCalls},
 		{name: "Go files of 3.9 MB, 8 at once", allow: 1 << 30, run: manyGoFiles},
+		{name: "16 images of 16 MB at once", allow: 512 << 20, run: manyImages},
 		{name: "8 reads of 200 MB at once", allow: 1 << 30, run: largeReads(8)},
 		{name: "64 reads of 200 MB at once", allow: 1 << 30, soak: true, run: largeReads(64)},
 		{name: "a peer that never reads", allow: 192 << 20, run: neverReads},
@@ -108,6 +109,27 @@ func manyGoFiles(t *testing.T, h *house) string {
 		p.expect(0)
 	}
 	return fmt.Sprintf("%d maps", files)
+}
+
+// manyImages asks for images that are as large as one answer carries.
+func manyImages(t *testing.T, h *house) string {
+	image := append([]byte("\x89PNG\r\n\x1a\n\x00"), make([]byte, 16<<20)...)
+	h.file(t, "a.png", image)
+	p := h.session(t)
+	const images = 16
+	for range images {
+		p.request(wire.MethodRead, `{"path":"a.png","images":true}`)
+	}
+	verdicts := map[string]int{}
+	for range images {
+		m, err := p.next()
+		if err != nil {
+			verdicts["closed"]++
+			break
+		}
+		verdicts[m.verdict()]++
+	}
+	return fmt.Sprint(verdicts)
 }
 
 // largeReads reads n files of 200 MB at once.
