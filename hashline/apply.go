@@ -116,7 +116,7 @@ func Apply(t *Text, edits []Edit) (*Applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Applied{Old: t, New: NewText(out)}
+	a := &Applied{Old: t, New: t.Edited(out)}
 	a.Map, a.Renumber = mapPieces(t, a.New, pieces)
 	if a.New.HasBOM() && !t.HasBOM() {
 		// A line that started with U+FEFF has become the first one, and that is a

@@ -27,6 +27,67 @@ func NewText(b []byte) *Text {
 	return t
 }
 
+// Edited returns NewText(b). Where b is mostly what t holds, as after an edit, the
+// line ends at its start and end are those of t and are not looked for.
+func (t *Text) Edited(b []byte) *Text {
+	e := &Text{bytes: b}
+	if bytes.HasPrefix(b, []byte(BOM)) {
+		e.bom = len(BOM)
+	}
+	if e.bom != t.bom {
+		e.ends = lineEnds(b, e.bom)
+		return e
+	}
+	head := commonPrefix(t.bytes, b)
+	tail := commonSuffix(t.bytes[head:], b[head:])
+	first, _ := slices.BinarySearch(t.ends, uint32(head)+1)
+	if first > 0 && t.bytes[t.ends[first-1]-1] != '\n' { // the last line, without an end
+		first--
+	}
+	last, _ := slices.BinarySearch(t.ends, uint32(len(t.bytes)-tail)+1)
+	from := e.bom
+	if first > 0 {
+		from = int(t.ends[first-1])
+	}
+	e.ends = append(make([]uint32, 0, len(t.ends)+16), t.ends[:first]...)
+	for until := len(b) - tail; from < until; {
+		i := bytes.IndexByte(b[from:until], '\n')
+		if i < 0 {
+			break
+		}
+		from += i + 1
+		e.ends = append(e.ends, uint32(from))
+	}
+	for _, end := range t.ends[max(first, last):] {
+		e.ends = append(e.ends, uint32(int(end)+len(b)-len(t.bytes)))
+	}
+	if n := len(e.ends); len(b) > e.bom && (n == 0 || int(e.ends[n-1]) != len(b)) {
+		e.ends = append(e.ends, uint32(len(b)))
+	}
+	return e
+}
+
+// commonPrefix and commonSuffix return the number of bytes that a and b share.
+func commonPrefix(a, b []byte) int {
+	n, most := 0, min(len(a), len(b))
+	for step := 4096; step > 0; step /= 64 {
+		for n+step <= most && bytes.Equal(a[n:n+step], b[n:n+step]) {
+			n += step
+		}
+	}
+	return n
+}
+
+func commonSuffix(a, b []byte) int {
+	n, most := 0, min(len(a), len(b))
+	for step := 4096; step > 0; step /= 64 {
+		for n+step <= most && bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
+			n += step
+		}
+	}
+	return n
+}
+
 // lineEnds sizes the index from a sample, so that a large file costs one pass
 // and one allocation and not a count of its own.
 func lineEnds(b []byte, at int) []uint32 {

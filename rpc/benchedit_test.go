@@ -171,12 +171,12 @@ func BenchmarkSessions(b *testing.B) {
 		var agents []*agent
 		for range sessions {
 			a := d.session()
-			a.in.Reset(a.conn) // its own buffer is not what is weighed
 			agents = append(agents, a)
 			a.send("mapd/read", request)
 			if _, err := a.in.ReadSlice('\n'); err != nil {
 				b.Fatal(err)
 			}
+			a.in = nil // the test's buffers are not what is weighed
 		}
 		weight := heap() - before
 		for _, a := range agents {

@@ -135,5 +135,5 @@ func (o *outliner) content(f *File) *content {
 	if hashline.Sum(got.bytes) != f.Digest {
 		return nil
 	}
-	return newContent(f.Digest, slices.Clone(got.bytes))
+	return newContent(f.Digest, slices.Clone(got.bytes), nil)
 }

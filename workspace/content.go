@@ -16,11 +16,17 @@ type content struct {
 	lossy  bool
 }
 
-func newContent(digest hashline.Digest, b []byte) *content {
+// newContent makes the content of b. near is the text of bytes like b, which makes
+// it cheaper; it may be nil.
+func newContent(digest hashline.Digest, b []byte, near *hashline.Text) *content {
 	c := &content{digest: digest, bytes: b}
 	var binary bool
 	if c.mime, binary = sniff(b); !binary {
-		c.text = hashline.NewText(b)
+		if near != nil {
+			c.text = near.Edited(b)
+		} else {
+			c.text = hashline.NewText(b)
+		}
 		c.lossy = !utf8.Valid(b)
 	}
 	return c

@@ -43,7 +43,7 @@ func plain(_ context.Context, lang outline.Language, text *hashline.Text) (*outl
 func (c *Cache) version(path, content string) *Version {
 	b := []byte(content)
 	digest := hashline.Sum(b)
-	return &Version{cache: c, name: path, record: c.newRecord(c.snapshotID(path, digest), path, path, newContent(digest, b))}
+	return &Version{cache: c, name: path, record: c.newRecord(c.snapshotID(path, digest), path, path, newContent(digest, b, nil))}
 }
 
 // An outline is a function of bytes and language: equal bytes share it

@@ -57,6 +57,7 @@ type reading struct {
 	buffer   *buffer
 	share    *share // holds the buffer's size
 	unstable bool
+	near     *hashline.Text // of bytes like these; may be nil
 }
 
 func (r *reading) release() {
@@ -223,7 +224,7 @@ func (c *Cache) record(got *reading) *record {
 	}
 	content := c.history.content(digest)
 	if content == nil {
-		content = newContent(digest, got.buffer.take(len(got.bytes)))
+		content = newContent(digest, got.buffer.take(len(got.bytes)), got.near)
 	}
 	return c.history.admit(c.newRecord(id, file, got.path, content)).at(got.path)
 }

@@ -183,7 +183,7 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	}
 	res.Changed = true
 	c.follow(f, at.path)
-	res.After = c.versionOf(f, at.path, w.bytes)
+	res.After = c.versionOf(f, at.path, w.bytes, w.live.Text())
 	return res, nil
 }
 
@@ -304,8 +304,8 @@ func (c *Cache) follow(f Folders, path string) {
 }
 
 // versionOf returns the version that bytes at the real path make. It copies
-// the bytes.
-func (c *Cache) versionOf(f Folders, path string, b []byte) *Version {
-	got := &reading{path: path, bytes: b, buffer: &buffer{b: bytes.Clone(b)}}
+// the bytes. near is the text of bytes like them, or nil.
+func (c *Cache) versionOf(f Folders, path string, b []byte, near *hashline.Text) *Version {
+	got := &reading{path: path, bytes: b, buffer: &buffer{b: bytes.Clone(b)}, near: near}
 	return &Version{cache: c, record: c.record(got), name: f.Rel(path)}
 }
