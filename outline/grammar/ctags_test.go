@@ -82,8 +82,12 @@ func TestCtags(t *testing.T) {
 			total, found = total+n, found+ok
 		}
 		fmt.Printf("%-12s %4d files %6d tags  agreement %.4f\n", l.language, len(files), total, ratio(found, total))
-		if ratio(found, total) < .98 {
-			t.Errorf("%s: agreement with ctags is %.4f, want 0.98", l.language, ratio(found, total))
+		want := .98
+		if len(files) < 10 {
+			want = .92 // of few tags, each mistake of ctags weighs
+		}
+		if ratio(found, total) < want {
+			t.Errorf("%s: agreement with ctags is %.4f, want %.2f", l.language, ratio(found, total), want)
 		}
 	}
 }

@@ -272,7 +272,7 @@ func jsFinish(_ []byte, exports []string, list *symbol.List) {
 var (
 	jsStart     = regexp.MustCompile(`^(?:(?:export|async|default|declare|abstract) +)*(?:function|class|const|let|var|import|interface|type|enum|namespace|module)\b|^export\b|^@|^[\w$.]+(?:\[[^\]]*\])? *=[^=]|^;?\(function`)
 	jsStatement = regexp.MustCompile(`^(?:(?:export|async|default|declare|abstract) +)*(?:function|class|interface|enum|namespace)\b|^(?:export +)?(?:const|let|var) +[\w$]+[^=]*= *(?:async +)?(?:function|class|\(|[\w$]+ *=>)|^[\w$.]+ *= *(?:async +)?(?:function|class\b|\([^()]*\) *=>)`)
-	jsProperty  = regexp.MustCompile(`^['"\w$-]+ *: *(?:async +)?(?:function\b|\([^()]*\) *=>|[\w$]+ *=>)`)
+	jsProperty  = regexp.MustCompile(`^['"\w$-]+ *: *(?:async +)?(?:function\b|\([^()]*\) *=>|[\w$]+ *=>).*\{$`)
 	jsMember    = regexp.MustCompile(`^@\w|^(?:(?:public|private|protected|static|async|get|set|readonly|abstract|override|\*) *)*[\w$#]+ *(?:<[^()]*>)?\([^;]*\{$|^(?:constructor|(?:public|private|protected|static|abstract|override|async) .*)\(`)
 	jsNoMember  = regexp.MustCompile(`^(?:if|for|while|switch|catch|return|else|do|with|await|throw|typeof|new|yield|case)\b`)
 	jsWrappers  = map[place]wrapper{
