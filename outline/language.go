@@ -13,7 +13,8 @@ type Language string
 
 // The languages that Detect knows.
 const (
-	Text Language = "text" // no known language
+	Text    Language = "text"    // prose, or nothing that says otherwise
+	Unknown Language = "unknown" // an extension that no row knows
 
 	Go         Language = "go"
 	TypeScript Language = "typescript"
@@ -121,6 +122,9 @@ func Detect(name string, head []byte) Language {
 	}
 	if lang, ok := byFirstLines(head); ok {
 		return lang
+	}
+	if dot := strings.LastIndexByte(base, '.'); dot > 0 && dot < len(base)-1 {
+		return Unknown
 	}
 	return Text
 }

@@ -72,7 +72,7 @@ func TestDetect(t *testing.T) {
 		{"run", "<?php\n", PHP},
 		{"run", "diff --git a/x b/x\n", Patch},
 		{"run.py", "#!/bin/sh\n", Python}, // the name wins
-		{"LICENSE", "", Text}, {"notes.txt", "", Text}, {"x.unknown", "", Text}, {"", "", Text}, {".", "", Text}, {"..", "", Text}, {"x.", "", Text},
+		{"LICENSE", "", Text}, {"notes.txt", "", Text}, {"x.unknown", "", Unknown}, {"", "", Text}, {".", "", Text}, {"..", "", Text}, {"x.", "", Text},
 		{"x\n.go", "", Go}, {"a$(touch PWNED).py", "", Python}, {"\xff.go", "", Go},
 	} {
 		if got := Detect(test.name, []byte(test.head)); got != test.want {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-
-	"mapd/hashline"
 )
 
 // Skipped returns the reads of the turn that the harness dropped, in the order
@@ -101,14 +99,13 @@ func isSkip(text string) bool {
 
 // numberedRow matches a line of a file behind its number and a tab or an arrow,
 // as other read tools show it; mapRow a line of a map, which ends in a range.
+// anchoredRow matches a line behind an anchor, if only one that looks so.
 var (
+	anchoredRow = regexp.MustCompile(`^[ >+*-]*[0-9]+#[A-Z]{2,4}:`)
 	numberedRow = regexp.MustCompile(`^ *[0-9]+(\t|→)`)
 	mapRow      = regexp.MustCompile(`: \[[0-9]+(-[0-9]+)?\]$`)
 )
 
 func isRow(line string) bool {
-	if _, err := hashline.ParseAnchor(line); err == nil && strings.Contains(line, ":") {
-		return true
-	}
-	return numberedRow.MatchString(line) || mapRow.MatchString(line)
+	return anchoredRow.MatchString(line) || numberedRow.MatchString(line) || mapRow.MatchString(line)
 }

@@ -54,11 +54,11 @@ type Change struct {
 // delivered.
 func (c Change) Staleness() []Stale {
 	var out []Stale
-	for _, h := range slices.Backward(c.File.Held) {
+	for i, h := range slices.Backward(c.File.Held) {
 		if h.Snapshot == c.Snapshot && c.Live != nil {
 			continue
 		}
-		if ranges := c.ranges(h); len(ranges) > 0 {
+		if ranges := c.ranges(h, c.superseded(h, c.File.Held[:i])); len(ranges) > 0 {
 			s := Stale{Path: c.File.Path, From: h.Snapshot, Ranges: ranges}
 			if c.Live != nil {
 				to := c.Snapshot
@@ -70,9 +70,37 @@ func (c Change) Staleness() []Stale {
 	return out
 }
 
+// maxNewer is how many newer versions a line is looked for in, to speak only of
+// its newest showing.
+const maxNewer = 8
+
+// superseded returns whether a line of a delivered version was shown again in
+// one that was delivered later: then what becomes of it is told of that one.
+func (c Change) superseded(h Held, newer []Held) func(n int) bool {
+	type showing struct {
+		lines []hashline.Range
+		of    *hashline.LineMap
+	}
+	var again []showing
+	for _, later := range newer[:min(len(newer), maxNewer)] {
+		if m, ok := c.Map(h.Snapshot, later.Snapshot); ok {
+			again = append(again, showing{later.Lines, m})
+		}
+	}
+	return func(n int) bool {
+		for _, s := range again {
+			if f := s.of.Line(n); f.Status.Proven() && hashline.ContainsLine(s.lines, f.Now.Start) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // ranges returns the news about one delivered version: what became, since the
-// session was last told, of the lines that were proven to be there still.
-func (c Change) ranges(h Held) []StaleRange {
+// session was last told, of the lines that were proven to be there still and were
+// not shown again in a newer version.
+func (c Change) ranges(h Held, superseded func(n int) bool) []StaleRange {
 	if h.Told == Gone {
 		return nil
 	}
@@ -101,7 +129,7 @@ func (c Change) ranges(h Held) []StaleRange {
 				continue
 			}
 			f := fate(was.Now.Start)
-			if f.Status == hashline.Current || seen(f, shown) {
+			if f.Status == hashline.Current || seen(f, shown) || superseded(n) {
 				continue
 			}
 			out = appendStale(out, n, f)

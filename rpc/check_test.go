@@ -184,6 +184,23 @@ func TestLedgerAndForget(t *testing.T) {
 	}
 }
 
+// A line that was shown in several versions is spoken of once, as of the newest.
+func TestStaleOfSeveralShowings(t *testing.T) {
+	d := newDaemon(t)
+	d.write("b.txt", "b\n")
+	a := d.session()
+	for _, five := range []string{"five", "FIVE"} {
+		d.write("a.txt", strings.Replace(poem+"seven\neight\nnine\n", "five", five, 1))
+		a.read(`{"path":"a.txt"}`)
+	}
+	newest := a.read(`{"path":"a.txt","limit":1}`)
+	d.write("a.txt", strings.Replace(strings.Replace(poem+"seven\neight\nnine\n", "five", "FIVE", 1), "nine", "NINE", 1))
+	r := a.read(`{"path":"b.txt"}`)
+	if len(r.Stale) != 1 || r.Stale[0].From != newest.Snapshot || len(r.Stale[0].Ranges) != 1 || r.Stale[0].Ranges[0].Served != (hashline.Range{Start: 9, End: 9}) {
+		t.Errorf("stale %+v", r.Stale)
+	}
+}
+
 // A client that asked for it is told of stale lines without asking, of other
 // sessions' edits with who made them, and never of its own.
 func TestStalePush(t *testing.T) {

@@ -152,7 +152,7 @@ func resume(v *workspace.Version, plan view.Plan, ranged bool) (*wire.Next, stri
 		}
 	}
 	how := "cursor=" + cursor
-	if !ranged && len(plan.Rest) == 1 && plan.Rest[0].Skip == 0 {
+	if !ranged && len(plan.Cuts) == 0 && len(plan.Rest) == 1 && plan.Rest[0].Skip == 0 {
 		how = fmt.Sprintf("offset=%d", next.Offset)
 	}
 	first, last := plan.Blocks[0].Start, plan.Blocks[len(plan.Blocks)-1].End

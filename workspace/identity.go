@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 	"sync"
 )
@@ -15,9 +17,9 @@ const maxIdentities = 1 << 16
 // still has that name.
 //
 // A path keeps its file when another inode appears there: that is how programs
-// save. An inode that appears at a new path is the file that it was, if nothing
-// but its name has changed and it is no longer at the old path. The zero value
-// is ready for use.
+// save, also those that first move the old one aside. An inode that appears at a
+// new path is the file that it was, if nothing but its name has changed and
+// nothing is at the old path any more. The zero value is ready for use.
 type identities struct {
 	mu     sync.Mutex // guards what follows
 	byPath map[string]identified
@@ -36,9 +38,9 @@ type identified struct {
 	mtime int64
 }
 
-// of returns the name of the file that was read at path with stamp s. there
-// reports whether a node is still to be found at a path.
-func (n *identities) of(path string, s stamp, there func(path string, node nodeID) bool) string {
+// of returns the name of the file that was read at path with stamp s. exists
+// reports whether anything is at a path.
+func (n *identities) of(path string, s stamp, exists func(path string) bool) string {
 	node := nodeID{s.dev, s.ino}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,7 +51,7 @@ func (n *identities) of(path string, s stamp, there func(path string, node nodeI
 	if old, ok := n.byNode[node]; ok {
 		was := n.byPath[old]
 		// One question to the system under the lock, when a file was renamed.
-		if was.node == node && was.size == s.size && was.mtime == s.mtime && !there(old, node) {
+		if was.node == node && was.size == s.size && was.mtime == s.mtime && !exists(old) {
 			delete(n.byPath, old)
 			n.putLocked(path, identified{was.name, node, s.size, s.mtime})
 			return was.name
@@ -86,13 +88,11 @@ func (n *identities) putLocked(path string, f identified) {
 
 // fileOf returns the name of a file that was read.
 func (c *Cache) fileOf(path string, s stamp) string {
-	return c.identities.of(path, s, func(path string, node nodeID) bool {
+	return c.identities.of(path, s, func(path string) bool {
 		at, err := c.source.find(path)
-		if err != nil {
-			return false
+		if err == nil {
+			at.close()
 		}
-		defer at.close()
-		now, err := at.stat()
-		return err == nil && nodeID{now.dev, now.ino} == node
+		return !errors.Is(err, fs.ErrNotExist)
 	})
 }

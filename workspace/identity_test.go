@@ -60,6 +60,19 @@ func TestRenamedFilesKeepTheirSnapshots(t *testing.T) {
 		t.Error("a second link has the snapshot of the first")
 	}
 
+	// A program that moves the old file aside and writes a new one keeps the
+	// file where it was, whoever reads the old one meanwhile.
+	write("v.txt", "x = 1\n")
+	v := read("v.txt")
+	must(os.Rename(at("v.txt"), at("v.txt~")))
+	write("v.txt", "x = 2\n")
+	if aside := read("v.txt~"); aside.File() == v.File() {
+		t.Error("a backup has become the file")
+	}
+	if now := read("v.txt"); now.File() != v.File() {
+		t.Error("a file saved beside a backup is another file")
+	}
+
 	// A program that saves by a rename keeps the file.
 	write("new", "x = 2\n")
 	must(os.Rename(at("new"), at("b.go")))
