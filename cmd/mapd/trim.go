@@ -11,9 +11,14 @@ const (
 	// trimPeriod is how often the daemon looks whether it holds memory that it no
 	// longer needs.
 	trimPeriod = 2 * time.Second
-	// trimAfter is how much it must have allocated since it last gave memory back,
-	// and how large its heap must be. A daemon of ordinary use stays below.
+	// trimAfter is how much it must have allocated since it last gave memory back to
+	// do so at once, and how large its heap must be. A daemon of ordinary use stays
+	// below.
 	trimAfter = 128 << 20
+	// trimPause bounds the growing pauses after which a heap that stays large is
+	// looked through again: what was in use the last time may not be any more. The
+	// runtime collects once in such a time by itself.
+	trimPause = 2 * time.Minute
 )
 
 // trim gives memory back to the system until ctx ends. A daemon that has served
@@ -29,22 +34,30 @@ func trim(ctx context.Context) {
 		{Name: "/memory/classes/heap/unused:bytes"},
 	}
 	var trimmed uint64 // the allocations so far when memory was last given back
+	var again time.Time
+	pause := trimPeriod
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
+		now := time.Now()
 		metrics.Read(samples)
 		allocated := samples[0].Value.Uint64()
 		var heap uint64
 		for _, s := range samples[1:] {
 			heap += s.Value.Uint64()
 		}
-		if allocated-trimmed < trimAfter || heap < trimAfter {
+		if heap < trimAfter {
+			continue
+		}
+		if allocated-trimmed >= trimAfter {
+			pause = trimPeriod
+		} else if now.Before(again) {
 			continue
 		}
 		debug.FreeOSMemory()
-		trimmed = allocated
+		trimmed, again, pause = allocated, now.Add(pause), min(2*pause, trimPause)
 	}
 }
