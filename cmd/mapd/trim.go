@@ -32,8 +32,10 @@ func trim(ctx context.Context) {
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
 		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"},
 	}
 	var trimmed uint64 // the allocations so far when memory was last given back
+	var rest uint64    // what was held then at the least
 	var again time.Time
 	pause := trimPeriod
 	for {
@@ -45,19 +47,20 @@ func trim(ctx context.Context) {
 		now := time.Now()
 		metrics.Read(samples)
 		allocated := samples[0].Value.Uint64()
-		var heap uint64
+		var held uint64
 		for _, s := range samples[1:] {
-			heap += s.Value.Uint64()
+			held += s.Value.Uint64()
 		}
-		if heap < trimAfter {
+		rest = min(rest, held)
+		if held < trimAfter {
 			continue
 		}
-		if allocated-trimmed >= trimAfter {
+		if allocated-trimmed >= trimAfter || held-rest >= trimAfter { // stacks grow without allocations
 			pause = trimPeriod
 		} else if now.Before(again) {
 			continue
 		}
 		debug.FreeOSMemory()
-		trimmed, again, pause = allocated, now.Add(pause), min(2*pause, trimPause)
+		trimmed, rest, again, pause = allocated, held, now.Add(pause), min(2*pause, trimPause)
 	}
 }
