@@ -21,22 +21,38 @@ type found struct {
 // folders pass. All questions go to the node and none to the path again, so
 // that a link or a file swapped in between changes nothing. The caller closes
 // the node.
+//
+// A node tells where it lies at that moment: if it was exchanged for another one
+// since name led to it, that is the name of a temporary file or a backup, where
+// nobody may read it from or write it to. A path that is not the name itself
+// therefore counts when name leads there twice.
 func (c *Cache) find(f Folders, name string) (found, error) {
 	path, err := f.join(name)
 	if err != nil {
 		return found{}, err
 	}
-	n, err := c.source.find(path)
-	if err != nil {
-		return found{}, c.explainMissing(f, path, err)
+	clean, before := filepath.Clean(path), ""
+	for range findTries {
+		n, err := c.source.find(path)
+		if err != nil {
+			return found{}, c.explainMissing(f, path, err)
+		}
+		at, err := c.inside(f, n)
+		if err != nil {
+			n.close()
+			return found{}, err
+		}
+		if at.path == clean || at.path == before {
+			return at, nil
+		}
+		at.close()
+		before = at.path
 	}
-	at, err := c.inside(f, n)
-	if err != nil {
-		n.close()
-		return found{}, err
-	}
-	return at, nil
+	return found{}, ErrBusy
 }
+
+// findTries is how often a name may lead somewhere else than the time before.
+const findTries = 16
 
 func (c *Cache) inside(f Folders, n node) (found, error) {
 	s, err := n.stat()
