@@ -179,7 +179,8 @@ func (x *extraction) trustedInside() []span {
 	return found
 }
 
-// known reports whether one of the trusted nodes is all that a part holds.
+// known reports whether trusted nodes, with comments between them, are all that
+// a part holds.
 func (x *extraction) known(p part, trusted []span) bool {
 	start, end := x.lines[p.first], len(x.src)
 	if p.end < len(x.lines) {
@@ -189,13 +190,21 @@ func (x *extraction) known(p part, trusted []span) bool {
 	if k == len(trusted) || trusted[k].end > end {
 		return false
 	}
-	for _, c := range x.src[trusted[k].end:end] {
-		if !isSpace(c) && bytes.IndexByte([]byte(";,"), c) < 0 {
+	at := start
+	for ; k < len(trusted) && trusted[k].end <= end; k++ {
+		if trusted[k].start > at && !isGap(x.src[at:trusted[k].start]) {
 			return false
 		}
+		at = max(at, trusted[k].end)
 	}
-	before := bytes.TrimSpace(x.src[start:trusted[k].start])
-	return len(before) == 0 || len(before) > 1 && isLead(before)
+	return isGap(x.src[at:end])
+}
+
+// isGap reports whether text holds nothing but space, separators, comments and
+// decorators.
+func isGap(text []byte) bool {
+	text = bytes.Trim(text, " \t\r\n\f;,")
+	return len(text) == 0 || len(text) > 1 && isLead(text) && (!bytes.HasPrefix(text, []byte("/*")) || bytes.HasSuffix(text, []byte("*/")))
 }
 
 // parsePart returns what one part holds, in lines of x.

@@ -142,6 +142,9 @@ func (t *table) setTriggers(triggers []string) {
 	t.c.trigger_count = C.uint32_t(len(triggers))
 }
 
+// luaMutex lets one parse of Lua run at a time.
+var luaMutex sync.Mutex
+
 var errNoTree = errors.New("grammar: no tree")
 
 // parse returns the records of src and whether its tree has errors.

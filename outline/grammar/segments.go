@@ -241,10 +241,12 @@ func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	x := m.x
 	start, stop := m.segments[k].start, m.segments[end-1].end
 	lines := segment{start, stop, m.segments[k].first, m.segments[end-1].last}
-	if stop-start == len(x.src) && end-k == 1 {
-		p := piece{symbols: append([]symbol.Symbol(nil), whole.symbols...), imports: whole.imports}
+	if end-k == 1 && stop-start >= len(x.src)/10*9 { // the whole parse was as good as one of this
+		p := whole.within(lines, false)
+		old := piece{symbols: append([]symbol.Symbol(nil), p.symbols...), imports: p.imports}
 		m.mendInner(x, &p, 0)
-		p.unite(*whole)
+		p.limit(lines)
+		p.unite(old)
 		return p, nil
 	}
 	if m.budget -= stop - start; m.budget < 0 {

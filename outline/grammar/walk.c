@@ -50,6 +50,16 @@ extern const char *ts_language_field_name_for_id(const void *, uint16_t) WEAK;
 extern void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t),
 	void *(*)(void *, size_t), void (*)(void *)) WEAK;
 
+// The state of the scanner of Lua, which keeps it in variables of the process
+// and does not reset it for a new parse.
+extern char ending_char WEAK;
+extern uint8_t level_count WEAK;
+
+void mapd_reset_lua(void) {
+	if (&ending_char) ending_char = 0;
+	if (&level_count) level_count = 0;
+}
+
 #define TYPE_ERROR 0xffff
 
 void mapd_init(void) { ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free); }

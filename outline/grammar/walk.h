@@ -50,6 +50,7 @@ typedef struct {
 void mapd_init(void);
 void mapd_die_on_cpu_limit(void);
 void mapd_trim(void);
+void mapd_reset_lua(void);
 void mapd_parse(const mapd_table *table, const char *src, uint32_t len, mapd_result *result);
 double mapd_bare_parse(const void *language, const char *src, uint32_t len);
 uint32_t mapd_symbol_count(const void *language);
