@@ -24,7 +24,7 @@ import (
 // An edit that was lost, or one that hit another line, breaks a chain. With
 // MAPD_SUITE=soak each agent makes 10,000 edits.
 func TestAgentsAndAFormatter(t *testing.T) {
-	edits := 60
+	edits := 30
 	for suite := range strings.SplitSeq(os.Getenv("MAPD_SUITE"), ",") {
 		if suite == "soak" {
 			edits = 10_000
@@ -86,7 +86,7 @@ func playTown(t *testing.T, files, slots, agents, edits int) {
 	lost, wrong := w.judge()
 	t.Logf("%d agents × %d edits of %d file(s) in %.1f s: landed %d, of these followed %d, rejected %d, busy %d, lost %d, wrong %d; %d formats, %d looks",
 		agents, edits, files, took.Seconds(), w.landed.Load(), w.followed.Load(), w.rejected.Load(), w.busy.Load(), lost, wrong, w.formats.Load(), w.looks.Load())
-	if lost+wrong > 0 || w.landed.Load() == 0 || w.followed.Load() == 0 || w.rejected.Load() == 0 || w.formats.Load() == 0 {
+	if lost+wrong > 0 || w.landed.Load() == 0 || w.followed.Load() == 0 && files == 1 || w.rejected.Load() == 0 && files == 1 || w.formats.Load() == 0 {
 		t.Fail()
 	}
 }

@@ -20,7 +20,7 @@ import (
 func TestEditsHitTheLineThatWasShown(t *testing.T) {
 	d := newDaemon(t)
 	sum := map[string]int{}
-	for seed := range uint64(25) {
+	for seed := range uint64(15) {
 		p := &village{t: t, d: d, rng: rand.New(rand.NewPCG(seed, 11)), file: fmt.Sprintf("f%d", seed), sum: sum}
 		for range 60 {
 			p.lines = append(p.lines, p.fresh())
@@ -47,7 +47,7 @@ func TestEditsHitTheLineThatWasShown(t *testing.T) {
 		}
 	}
 	t.Log(sum)
-	if sum["landed"] < 500 || sum["followed"] < 100 || sum["rejected"] < 100 || sum["retyped"]*100 > sum["landed"] {
+	if sum["landed"] < 300 || sum["followed"] < 100 || sum["rejected"] < 100 || sum["retyped"]*100 > sum["landed"] {
 		t.Errorf("%v: too little happened to mean anything", sum)
 	}
 }

@@ -148,7 +148,7 @@ func TestReadsEndOnce(t *testing.T) {
 					d.write(fmt.Sprintf("f%d.go", i), numbered(2500+i))
 				}
 				sum := map[string]int{}
-				for round := range uint64(8) {
+				for round := range uint64(5) {
 					r := &ending{d: d, t: t, rng: rand.New(rand.NewPCG(round, 2)), delivery: delivery}
 					r.options = fmt.Sprintf(`{"session":"s%d","delivery":%q}`, round, delivery)
 					r.play(cut == "takeover")
