@@ -324,6 +324,12 @@ func (f *finder) consume(s *symbol.Symbol, path string, first bool) (rest string
 			}
 		}
 	}
+	if name := extended(s); name != "" {
+		// The type itself is another symbol; this one only leads to its members.
+		if rest, ok := cutName(path, name); ok && strip(rest) != rest {
+			return rest, true
+		}
+	}
 	if f.loose && isHeading(s.Kind) {
 		head, rest, _ := strings.Cut(path, " > ")
 		if key := letters(s.Name); key != "" && key == letters(head) {
@@ -331,6 +337,37 @@ func (f *finder) consume(s *symbol.Symbol, path string, first bool) (rest string
 		}
 	}
 	return "", false
+}
+
+// extended returns the name of the type that a block adds members to, as
+// Rust's "impl<T> Trait for Type<T>" and Swift's "extension Type" do, and "" for
+// any other symbol.
+func extended(s *symbol.Symbol) string {
+	if s.Kind != symbol.Object {
+		return ""
+	}
+	name, ok := strings.CutPrefix(s.Name, "extension ")
+	if !ok {
+		if name, ok = strings.CutPrefix(s.Name, "impl"); !ok {
+			return ""
+		}
+		for depth := 0; name != "" && (depth > 0 || name[0] == '<'); name = name[1:] {
+			switch name[0] {
+			case '<':
+				depth++
+			case '>':
+				depth--
+			}
+		}
+		if i := strings.LastIndex(name, " for "); i >= 0 {
+			name = name[i+len(" for "):]
+		}
+	}
+	name = strings.TrimLeft(name, " &")
+	if i := strings.IndexAny(name, "< :("); i >= 0 {
+		name = name[:i]
+	}
+	return name
 }
 
 func isHeading(k symbol.Kind) bool { return k == symbol.Heading || k == symbol.Section }

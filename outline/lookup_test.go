@@ -280,3 +280,25 @@ func TestLookupOfEverySymbol(t *testing.T) {
 		t.Errorf("only %d symbols", total)
 	}
 }
+
+// The members of a type are found by its name also where a block of its own
+// adds them.
+func TestLookupThroughExtensions(t *testing.T) {
+	o := &Outline{Lines: 40, List: symbol.List{Symbols: []symbol.Symbol{
+		{Name: "Foo", Kind: symbol.Struct, Start: 1, End: 2},
+		{Name: "impl<T: Into<U>> Foo<T>", Kind: symbol.Object, Start: 3, End: 9, Children: []symbol.Symbol{{Name: "new", Kind: symbol.Method, Start: 4, End: 5}}},
+		{Name: "impl fmt::Display for Foo", Kind: symbol.Object, Start: 10, End: 19, Children: []symbol.Symbol{{Name: "fmt", Kind: symbol.Method, Start: 11, End: 12}}},
+		{Name: "extension Bar", Kind: symbol.Object, Start: 20, End: 29, Children: []symbol.Symbol{{Name: "run", Kind: symbol.Method, Start: 21, End: 22}}},
+		{Name: "implied", Kind: symbol.Function, Start: 30, End: 31},
+	}}}
+	for path, line := range map[string]int{"Foo": 1, "Foo::new": 4, "Foo.fmt": 11, "Foo#fmt": 11, "Bar.run": 21, "implied": 30, "new": 4} {
+		m, err := o.Lookup(path)
+		if err != nil || m.Symbol.Start != line {
+			t.Errorf("%s: %+v, %v; want line %d", path, m.Symbol, err, line)
+			continue
+		}
+		if again, err := o.Lookup(m.Path); err != nil || again.Symbol != m.Symbol {
+			t.Errorf("%s: its path %q leads elsewhere: %v", path, m.Path, err)
+		}
+	}
+}
