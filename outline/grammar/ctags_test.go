@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"mapd/outline/symbol"
+	"mapd/testdata/corpus"
 )
 
 // A ctagsLanguage is what to compare with universal-ctags: the kinds of tags
@@ -58,7 +58,7 @@ func TestCtags(t *testing.T) {
 	if out, err := exec.Command("ctags", "--version").Output(); err != nil || !bytes.HasPrefix(out, []byte("Universal Ctags")) {
 		t.Fatalf("universal-ctags is needed: %v %.80s", err, out)
 	}
-	roots := []string{"/usr/include", "/usr/lib", "/usr/share", runtime.GOROOT(), filepath.Dir(filepath.Dir(filepath.Dir(bindingDir(t))))}
+	roots := []string{"/usr/include", "/usr/lib", "/usr/share", corpus.GoRoot(t), filepath.Dir(filepath.Dir(filepath.Dir(bindingDir(t))))}
 	if dir := os.Getenv("MAPD_NPM_DIR"); dir != "" {
 		roots = append(roots, dir)
 	}

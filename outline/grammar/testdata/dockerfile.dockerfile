@@ -25,7 +25,7 @@ FROM deps AS build
 ARG VERSION=dev
 ARG COMMIT
 COPY . .
-RUN --mount=type=cache,target=/root/.cache \
+RUN --mount=type=cache,target=/var/cache/app \
     go build -ldflags "-X main.version=${VERSION}" -o /out/app ./cmd/app
 
 FROM build AS test
