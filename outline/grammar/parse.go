@@ -142,7 +142,8 @@ func (t *table) setTriggers(triggers []string) {
 	t.c.trigger_count = C.uint32_t(len(triggers))
 }
 
-// luaMutex lets one parse of Lua run at a time.
+// luaMutex lets one parse of Lua run at a time: its scanner has one state for
+// all, which is that of the parse before until it is reset.
 var luaMutex sync.Mutex
 
 var errNoTree = errors.New("grammar: no tree")
@@ -150,6 +151,11 @@ var errNoTree = errors.New("grammar: no tree")
 // parse returns the records of src and whether its tree has errors.
 func (t *table) parse(src []byte) (nodes []node, hasError bool, err error) {
 	initAllocator()
+	if t.lang.name == "lua" {
+		luaMutex.Lock()
+		defer luaMutex.Unlock()
+		C.mapd_reset_lua()
+	}
 
 	var result C.mapd_result
 	C.mapd_parse(&t.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), &result)
