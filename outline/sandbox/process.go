@@ -82,6 +82,9 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, wrap(ErrTimeout, "a worker did not start within %v", startTimeout)
+	}
 	if failure := w.failure(); errors.Is(failure, ErrMemory) {
 		return nil, failure
 	}
