@@ -28,8 +28,12 @@ func NewText(b []byte) *Text {
 }
 
 // Edited returns NewText(b). Where b is mostly what t holds, as after an edit, the
-// line ends at its start and end are those of t and are not looked for.
+// line ends at its start and end are those of t and are not looked for; if b is
+// the very slice that t holds, the result is t.
 func (t *Text) Edited(b []byte) *Text {
+	if len(b) == len(t.bytes) && len(b) > 0 && &b[0] == &t.bytes[0] {
+		return t
+	}
 	e := &Text{bytes: b}
 	if bytes.HasPrefix(b, []byte(BOM)) {
 		e.bom = len(BOM)

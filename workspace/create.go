@@ -60,7 +60,7 @@ func (c *Cache) create(ctx context.Context, f Folders, name string, opt WriteOpt
 	}
 	res.Changed = true
 	c.follow(f, full)
-	res.After = c.versionOf(f, full, b, nil)
+	res.After = c.versionOf(f, full, b, opt.near(nil))
 	return res, nil
 }
 

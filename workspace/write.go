@@ -28,8 +28,24 @@ type WriteOptions struct {
 	// Mode is the permission of a created file, the client's umask taken off;
 	// 0 means 0644. Created directories may be searched by whoever may read.
 	Mode fs.FileMode
+	// Text, if not nil, returns the text of what update returned last, so that
+	// its lines are not looked for again; it may return nil.
+	Text func() *hashline.Text
 	// NoSync leaves it to the system when the bytes reach the disk.
 	NoSync bool
+}
+
+// near returns a text of bytes like those that were written over live, or nil.
+func (o WriteOptions) near(live *Version) *hashline.Text {
+	if o.Text != nil {
+		if made := o.Text(); made != nil {
+			return made
+		}
+	}
+	if live == nil {
+		return nil
+	}
+	return live.Text()
 }
 
 // WriteResult is what a write did.
@@ -77,8 +93,8 @@ func (e *StrayError) Unwrap() error { return e.Err }
 //
 // update may run several times, because the replacement is undone when the
 // file turns out to have been changed since it was read: no foreign bytes are
-// lost. It must not keep the slice that it returns. With opt.Create it gets
-// nil.
+// lost. The slice that it returns must not be modified any more. With opt.Create
+// it gets nil.
 //
 // An error of update comes back as an *UpdateError. After any error but a
 // *StrayError the file is what it was: same bytes, inode, mode and times. The
@@ -183,7 +199,7 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	}
 	res.Changed = true
 	c.follow(f, at.path)
-	res.After = c.versionOf(f, at.path, w.bytes, w.live.Text())
+	res.After = c.versionOf(f, at.path, w.bytes, opt.near(w.live))
 	return res, nil
 }
 
@@ -303,9 +319,9 @@ func (c *Cache) follow(f Folders, path string) {
 	}
 }
 
-// versionOf returns the version that bytes at the real path make. It copies
-// the bytes. near is the text of bytes like them, or nil.
+// versionOf returns the version that bytes at the real path make, which it
+// keeps. near is the text of bytes like them, or nil.
 func (c *Cache) versionOf(f Folders, path string, b []byte, near *hashline.Text) *Version {
-	got := &reading{path: path, bytes: b, buffer: &buffer{b: bytes.Clone(b)}, near: near}
+	got := &reading{path: path, bytes: b, buffer: &buffer{b: b}, near: near}
 	return &Version{cache: c, record: c.record(got), name: f.Rel(path)}
 }
