@@ -235,7 +235,10 @@ func (a *app) versionCommand() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.printJSON(map[string]string{"version": version(), "build": build})
+				return a.printJSON(struct {
+					Version string `json:"version"`
+					Build   string `json:"build"`
+				}{version(), build})
 			}
 			_, err = fmt.Fprintf(a.stdout, "mapd %s build %s\n", version(), build)
 			return err
