@@ -26,6 +26,8 @@ func (g *generation) apply(batch watch.Batch) restart {
 			if wait := g.w.satisfied(path); wait != nil {
 				waiters = append(waiters, wait)
 			}
+		case g.absent[path]:
+			return rescan // rules may be in it
 		case g.inputs[path]:
 			inputs = append(inputs, path)
 		default:

@@ -22,6 +22,7 @@ type generation struct {
 	events *watch.Collector // of stream
 	tree   *scanned
 	inputs map[string]bool // of rules, outside of the tree
+	absent map[string]bool // directories of inputs that were not there to be watched
 	linked map[uint64]bool // inodes with several names that a batch touched
 	why    string          // why it is degraded
 	stale  bool            // rules changed during the scan: scan again
@@ -49,7 +50,7 @@ func (w *Workspace) publish() {
 // begin starts a generation: watches first, then the scan, so that whatever
 // changes during the scan is an event.
 func (w *Workspace) begin(trust bool) *generation {
-	g := &generation{w: w, inputs: map[string]bool{}, linked: map[uint64]bool{}}
+	g := &generation{w: w, inputs: map[string]bool{}, absent: map[string]bool{}, linked: map[uint64]bool{}}
 	var add func(string) error
 	stream, err := w.opt.Watch()
 	if err == nil && w.cookies != "" {
@@ -119,7 +120,9 @@ func (g *generation) watchInputs() (stale bool) {
 		g.inputs[path] = true
 		added = append(added, path)
 		if g.stream != nil && dir != w.env.Home && dir != "/" {
-			_ = g.stream.Add(dir) // a directory that is missing has nothing to say
+			if g.stream.Add(dir) != nil {
+				g.absent[dir] = true
+			}
 		}
 	}
 	return g.rules.Stale(added...)

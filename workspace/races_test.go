@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -120,6 +121,53 @@ func TestWatchNestedRepository(t *testing.T) {
 	write(t, filepath.Join(dir, "away/.git/info/exclude"), "*.log\n")
 	if got := paths(settle(t, w)); got != "repo/b" {
 		t.Errorf("after a repository was made: %s", got)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "repo/.git/info")); err != nil {
+		t.Fatal(err)
+	}
+	if got := paths(settle(t, w)); got != "repo/a.log repo/b" {
+		t.Errorf("without the directory of its excludes: %s", got)
+	}
+	write(t, filepath.Join(dir, "repo/.git/info/exclude"), "b\n")
+	if got := paths(settle(t, w)); got != "repo/a.log" {
+		t.Errorf("with that directory made again: %s", got)
+	}
+}
+
+// A repository that is made step by step, each seen before the next.
+func TestWatchRepositoryStepByStep(t *testing.T) {
+	dir := memoryDir(t)
+	made := filepath.Join(dir, "made")
+	write(t, filepath.Join(made, "a.log"), "")
+	gitIn(t, made, "init", "-q")
+	write(t, filepath.Join(made, ".git/info/exclude"), "*.log\n")
+	names, err := os.ReadDir(filepath.Join(made, ".git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := range names { // each of them once comes last
+		slow := filepath.Join(dir, fmt.Sprint("slow", first))
+		write(t, filepath.Join(slow, "a.log"), "")
+		write(t, filepath.Join(slow, "b"), "")
+		c := NewCache(Options{})
+		w := openWorkspace(t, c, slow, WorkspaceOptions{})
+		settle(t, w)
+		if err := os.Mkdir(filepath.Join(slow, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, w)
+		for i := range names {
+			name := names[(first+1+i)%len(names)].Name()
+			cmd := exec.Command("cp", "-r", filepath.Join(made, ".git", name), filepath.Join(slow, ".git", name))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			settle(t, w)
+		}
+		if got := paths(settle(t, w)); got != "b" {
+			t.Errorf("with %s last: %s", names[first].Name(), got)
+		}
+		c.Close()
 	}
 }
 

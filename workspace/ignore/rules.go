@@ -219,6 +219,7 @@ type input struct {
 	follow bool
 	index  bool // of git: only the names in it count
 	sha256 bool
+	probe  bool // only whether something is there counts
 	hash   uint64
 }
 
@@ -233,11 +234,30 @@ func (l *loader) changed(path string) bool {
 	l.mu.Lock()
 	was, known := l.seen[path]
 	l.mu.Unlock()
-	if !known {
+	switch {
+	case !known:
 		return false
+	case was.probe:
+		return was.sum(nil, exists(path)) != was.hash
 	}
 	b, ok := readFile(path, was.limit, was.follow)
 	return was.sum(b, ok) != was.hash
+}
+
+// exists reports whether something is at path, and remembers the answer as an
+// input.
+func (l *loader) exists(path string) bool {
+	in, ok := input{probe: true}, exists(path)
+	in.hash = in.sum(nil, ok)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen[path] = in
+	return ok
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func (in input) sum(b []byte, ok bool) uint64 {
@@ -369,13 +389,11 @@ func (l *loader) gitDirs(top string) (gitDir, common string) {
 	if text, ok := l.file(join(gitDir, "commondir")); ok {
 		common = l.env.expand(strings.TrimRight(string(text), "\r\n"), gitDir)
 	}
-	if _, err := os.Lstat(join(gitDir, "HEAD")); err != nil {
+	// All three are looked for, so that Inputs names them: git makes a repository
+	// step by step, and whoever sees the first is told of the others.
+	head, objects, refs := l.exists(join(gitDir, "HEAD")), l.exists(join(common, "objects")), l.exists(join(common, "refs"))
+	if !head || !objects || !refs {
 		return "", ""
-	}
-	for _, name := range []string{"objects", "refs"} {
-		if st, err := os.Stat(join(common, name)); err != nil || !st.IsDir() {
-			return "", ""
-		}
 	}
 	return gitDir, common
 }
