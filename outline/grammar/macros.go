@@ -61,6 +61,7 @@ type macroScanner struct {
 
 	braces, parens int // open ones
 	groups         []group
+	noValues       int // up to here no brace opens a list of values that has an end
 }
 
 func (m *macroScanner) scan() {
@@ -72,13 +73,15 @@ func (m *macroScanner) scan() {
 			end := directiveEnd(src, i)
 			m.directive(i, end)
 			i = end
-		case c == '"' || c == '\'':
+		case c == '"' || c == '\'' && !separatesDigits(src, i):
 			i = m.skipString(i)
 			m.prev = c
 		case c == '/' && i+1 < len(src) && (src[i+1] == '/' || src[i+1] == '*'):
 			i = commentEnd(src, i)
 		case wordByte[c]:
 			i = m.word(i)
+		case c == '{' && m.prev == '=':
+			i = m.initializer(i)
 		default:
 			m.mark(c)
 			i++
