@@ -92,6 +92,7 @@ func (l *Limits) named() []namedLimit {
 		{"ledger_bytes", &l.LedgerBytes},
 		{"image_bytes", &l.ImageBytes},
 		{"connections", &l.Connections},
+		{"open_files", &l.Workspace.OpenFiles},
 		{"message_bytes", &l.Messages},
 		{"reply_bytes", &l.Replies},
 		{"sessions", &l.Sessions},

@@ -17,6 +17,7 @@ type Cache struct {
 	source   source
 	buffers  buffers
 	budget   budget
+	open     chan struct{} // one element for each file that is read
 	history  *history
 	outlines *outlines
 	counters counters
@@ -69,6 +70,7 @@ func NewCache(opt Options) *Cache {
 	rand.Read(c.key[:])
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.budget = newBudget(c.limits.ReadBytes)
+	c.open = make(chan struct{}, c.limits.OpenFiles)
 	c.history = newHistory(c.limits.HistoryBytes)
 	c.outlines = newOutlines(c.ctx, opt.Outlines, c.limits)
 	c.leftovers = leftovers{epoch: c.epoch, journal: opt.Journal}
@@ -107,6 +109,22 @@ func (c *Cache) enter() error {
 }
 
 func (c *Cache) leave() { c.active.Done() }
+
+// takeOpen waits for the right to hold a file open, so that a storm of reads
+// never uses up the descriptors of the process; giveOpen follows. Who has it
+// takes no other.
+func (c *Cache) takeOpen(ctx context.Context) error {
+	select {
+	case c.open <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.ctx.Done():
+		return ErrClosed
+	}
+}
+
+func (c *Cache) giveOpen() { <-c.open }
 
 // Limits returns the limits in force.
 func (c *Cache) Limits() Limits { return c.limits }

@@ -32,11 +32,10 @@ func (c *Cache) Glance(ctx context.Context, f Folders, path string) (snapshot st
 		return "", err
 	}
 	defer c.leave()
-	at, err := c.find(f, path)
+	at, err := c.look(ctx, f, path)
 	if err != nil {
 		return "", fmt.Errorf("look at %s: %w", show(path), err)
 	}
-	at.close()
 	if snapshot, ok := c.glances.get(at.path, at.stamp); ok {
 		return snapshot, nil
 	}
@@ -49,6 +48,19 @@ func (c *Cache) Glance(ctx context.Context, f Folders, path string) (snapshot st
 		c.glances.put(at.path, glance{at.stamp, v.Snapshot()})
 	}
 	return v.Snapshot(), nil
+}
+
+// look finds a file and closes it.
+func (c *Cache) look(ctx context.Context, f Folders, path string) (found, error) {
+	if err := c.takeOpen(ctx); err != nil {
+		return found{}, err
+	}
+	defer c.giveOpen()
+	at, err := c.find(f, path)
+	if err == nil {
+		at.close()
+	}
+	return at, err
 }
 
 func (g *glances) get(path string, s stamp) (snapshot string, ok bool) {

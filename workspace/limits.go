@@ -13,6 +13,7 @@ import (
 type Limits struct {
 	FileBytes     int64         // size of the largest file that is read
 	ReadBytes     int64         // bytes of all reads in flight; further reads wait
+	OpenFiles     int           // files that are read at once; further reads wait
 	HistoryBytes  int64         // memory of versions kept by digest
 	OutlineBytes  int64         // memory of outlines kept by digest and language
 	DirEntries    int           // names shown in the listing of a directory
@@ -28,6 +29,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		FileBytes:     256 << 20,
 		ReadBytes:     1 << 30,
+		OpenFiles:     256,
 		HistoryBytes:  256 << 20,
 		OutlineBytes:  128 << 20,
 		DirEntries:    1000,
@@ -51,7 +53,7 @@ func (l Limits) orDefault() Limits {
 		}
 	}
 	for _, f := range []struct{ v, d *int }{
-		{&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan},
+		{&l.OpenFiles, &d.OpenFiles}, {&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan},
 		{&l.IndexFiles, &d.IndexFiles}, {&l.DirtyPaths, &d.DirtyPaths},
 	} {
 		if *f.v <= 0 {

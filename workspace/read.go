@@ -111,6 +111,10 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := c.takeOpen(ctx); err != nil {
+		return nil, err
+	}
+	defer c.giveOpen()
 	at, err := find()
 	if err != nil {
 		return nil, err

@@ -109,7 +109,9 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 	if err != nil {
 		return nil, nil, err
 	}
-	limits.Connections = min(limits.Connections, connectionRoom())
+	connections, files := descriptorRoom()
+	limits.Connections = min(limits.Connections, connections)
+	limits.Workspace.OpenFiles = min(limits.Workspace.OpenFiles, files)
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limits.Memory)
 	}
@@ -147,15 +149,18 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 // read, for workers and for the log. Where there are few, half are kept.
 const reservedDescriptors = 512
 
-// connectionRoom returns how many connections the limit of descriptors leaves
-// room for.
-func connectionRoom() int {
+// descriptorRoom returns how many connections the limit of descriptors leaves
+// room for, and how many files that are read at once: a read holds the file, its
+// node and for a moment a link of /proc, and a quarter of what is kept is for
+// all else.
+func descriptorRoom() (connections, files int) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return reservedDescriptors
+		return reservedDescriptors, reservedDescriptors / 4
 	}
 	descriptors := int(min(uint64(limit.Cur), 1<<30)) //nolint:unconvert // signed on some systems
-	return max(1, descriptors-min(reservedDescriptors, descriptors/2))
+	reserved := min(reservedDescriptors, descriptors/2)
+	return max(1, descriptors-reserved), max(1, reserved/4)
 }
 
 // journal is where daemons note what they write, or "" without a state
