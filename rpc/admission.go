@@ -99,6 +99,9 @@ func (p *peer) makeRoom() {
 func (s *Server) remove(p *peer) {
 	s.metrics.disconnected(p.connection().Stats())
 	defer close(p.gone)
+	if session, _ := p.attached(); session != nil {
+		session.leave()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.peers, p)

@@ -38,6 +38,7 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 	if err := p.server.attach(p, session); err != nil {
 		return conn.Reply{}, err
 	}
+	session.keep(p.server.marks(givenFolders(decoded)))
 	if session.stale == wire.StalePush {
 		p.background.Go(func() { session.push(p.ctx, p.connection()) })
 	}
@@ -209,7 +210,7 @@ func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error
 	}
 	removed := map[string]bool{}
 	for _, f := range change.Event.Removed {
-		one, err := p.server.folders([]string{f.URI})
+		one, err := p.server.folders([]wire.WorkspaceFolder{f})
 		if err != nil { // a folder that is gone is known by its name
 			if path, perr := uriPath(f.URI); perr == nil {
 				removed[path] = true
@@ -218,19 +219,18 @@ func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error
 		}
 		removed[one.Roots()[0]] = true
 	}
-	var uris []string
+	var given []wire.WorkspaceFolder
 	for _, root := range session.folders.Load().Roots() {
 		if !removed[root] {
-			uris = append(uris, fileURI(root))
+			given = append(given, wire.WorkspaceFolder{URI: fileURI(root), Bare: session.isBare(root)})
 		}
 	}
-	for _, f := range change.Event.Added {
-		uris = append(uris, f.URI)
-	}
-	folders, err := p.server.folders(uris)
+	given = append(given, change.Event.Added...)
+	folders, err := p.server.folders(given)
 	if err != nil {
 		return conn.Reply{}, err
 	}
 	session.folders.Store(&folders)
+	session.keep(p.server.marks(given))
 	return conn.Reply{}, nil
 }

@@ -28,6 +28,7 @@ type Limits struct {
 	Replies      int64         // bytes of replies that wait for the peers of all connections
 	Sessions     int           // named sessions kept at once
 	SessionKept  time.Duration // how long a detached named session is kept
+	RootIdle     time.Duration // an index is kept this long after its last session
 	Idle         time.Duration // the daemon ends after this long without a connection
 	Drain        time.Duration // how long mapd/stop waits for running requests
 	Memory       int64         // GOMEMLIMIT of the daemon
@@ -49,6 +50,7 @@ func DefaultLimits() Limits {
 		Replies:      256 << 20,
 		Sessions:     64,
 		SessionKept:  24 * time.Hour,
+		RootIdle:     10 * time.Minute,
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
 		Memory:       3 << 29,
@@ -81,6 +83,11 @@ func (l *Limits) named() []namedLimit {
 		{"failed_outline_ms", &l.Workspace.FailedOutline},
 		{"dir_entries", &l.Workspace.DirEntries},
 		{"dir_scan", &l.Workspace.DirScan},
+		{"index_files", &l.Workspace.IndexFiles},
+		{"index_bytes", &l.Workspace.IndexBytes},
+		{"dirty_paths", &l.Workspace.DirtyPaths},
+		{"watch_streams", &l.Workspace.WatchStreams},
+		{"watches", &l.Workspace.Watches},
 		{"outline_bytes", &l.Outline.Bytes},
 		{"outline_format_bytes", &l.Outline.FormatBytes},
 		{"outline_ms", &l.Outline.Time},
@@ -97,6 +104,7 @@ func (l *Limits) named() []namedLimit {
 		{"reply_bytes", &l.Replies},
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},
+		{"root_idle_ms", &l.RootIdle},
 		{"idle_ms", &l.Idle},
 		{"drain_ms", &l.Drain},
 		{"memory_bytes", &l.Memory},

@@ -170,6 +170,8 @@ const failuresLogged = 1000
 // observed returns serve with its duration and outcome measured and logged.
 func (p *peer) observed(name string, session *Session, serve func(context.Context, []byte) (conn.Reply, error)) func(context.Context, []byte) (conn.Reply, error) {
 	return func(ctx context.Context, params []byte) (conn.Reply, error) {
+		p.server.busy.Add(1)
+		defer p.server.busy.Add(-1)
 		start := time.Now()
 		outcome, detail := wire.Internal, "panic" // unless serve returns
 		defer func() { p.observe(ctx, name, session, time.Since(start), outcome, detail) }()

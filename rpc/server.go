@@ -28,8 +28,11 @@ type Options struct {
 	Build   string           // of the executable, compared by clients
 	Socket  string           // shown by status; "" for a private server
 	Roots   []string         // absolute, resolved folders that sessions may open; none: any
-	Sync    bool             // edits reach the disk before they are answered
-	Log     *slog.Logger     // nil discards
+	// Cookies is a directory of the daemon alone, in which workspaces find out
+	// whether all events have arrived; made when it is needed. "": they scan.
+	Cookies string
+	Sync    bool         // edits reach the disk before they are answered
+	Log     *slog.Logger // nil discards
 	// Counters adds to a status what is counted outside of the server: events
 	// since the start, and levels of this moment. May be nil.
 	Counters func(events, levels map[string]int64)
@@ -52,6 +55,8 @@ type Server struct {
 	ledgers   *recovery.Ledgers
 	lineage   *recovery.Lineage
 	places    places
+	roots     *roots
+	busy      atomic.Int64               // requests that run
 	authors   *lru.Cache[string, string] // snapshot -> who wrote it
 	log       *slog.Logger
 	metrics   *metrics
@@ -99,6 +104,7 @@ func NewServer(opt Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.roots = newRoots(s)
 	return s
 }
 
@@ -204,6 +210,28 @@ func (s *Server) Stop() {
 		close(s.drained)
 	}
 }
+
+// Close ends the workspaces and waits until nothing is left of them. It comes
+// after the end of all connections and before that of the Cache.
+func (s *Server) Close() error {
+	s.roots.close()
+	return nil
+}
+
+// yield lets the requests that run go first, for a short while: indexing goes on
+// under a load that never ends.
+func (s *Server) yield(ctx context.Context) {
+	if s.busy.Load() == 0 {
+		return
+	}
+	select {
+	case <-time.After(yieldTime):
+	case <-ctx.Done():
+	}
+}
+
+// yieldTime is how long one step of indexing waits for requests.
+const yieldTime = time.Millisecond
 
 // Stopping is closed once Stop was called.
 func (s *Server) Stopping() <-chan struct{} { return s.draining }

@@ -56,6 +56,9 @@ func newDaemonOf(t testing.TB, limits rpc.Limits, change ...func(*rpc.Options)) 
 	}
 	d := &daemon{t: t, server: rpc.NewServer(opt), dir: dir}
 	t.Cleanup(func() {
+		if err := d.server.Close(); err != nil {
+			t.Error(err)
+		}
 		if err := cache.Close(); err != nil {
 			t.Error(err)
 		}

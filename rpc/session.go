@@ -20,6 +20,7 @@ type Session struct {
 
 	// folders is replaced as a whole when the client changes them.
 	folders atomic.Pointer[workspace.Folders]
+	set     folderSet
 
 	ledger *recovery.Ledger // shared by the connections of a named session
 	edits  *edits           // shared like ledger
@@ -80,7 +81,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 	if err := oneOf("stale", ses.stale, wire.StaleAttach, wire.StalePush, wire.StaleOff); err != nil {
 		return nil, err
 	}
-	folders, err := s.folders(folderURIs(p))
+	folders, err := s.folders(givenFolders(p))
 	if err != nil {
 		return nil, err
 	}
@@ -88,24 +89,20 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 	return ses, nil
 }
 
-// folderURIs returns the folders of initialize: workspaceFolders, else
+// givenFolders returns the folders of initialize: workspaceFolders, else
 // rootUri, else none.
-func folderURIs(p wire.InitializeParams) []string {
-	var uris []string
-	for _, f := range p.WorkspaceFolders {
-		uris = append(uris, f.URI)
+func givenFolders(p wire.InitializeParams) []wire.WorkspaceFolder {
+	if len(p.WorkspaceFolders) == 0 && p.RootURI != nil && *p.RootURI != "" {
+		return []wire.WorkspaceFolder{{URI: *p.RootURI}}
 	}
-	if len(uris) == 0 && p.RootURI != nil && *p.RootURI != "" {
-		uris = append(uris, *p.RootURI)
-	}
-	return uris
+	return p.WorkspaceFolders
 }
 
 // folders resolves the folders of a session.
-func (s *Server) folders(uris []string) (workspace.Folders, error) {
-	dirs := make([]string, 0, len(uris))
-	for _, u := range uris {
-		dir, err := uriPath(u)
+func (s *Server) folders(given []wire.WorkspaceFolder) (workspace.Folders, error) {
+	dirs := make([]string, 0, len(given))
+	for _, f := range given {
+		dir, err := uriPath(f.URI)
 		if err != nil {
 			return workspace.Folders{}, err
 		}

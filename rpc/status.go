@@ -11,6 +11,7 @@ import (
 
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
+	"mapd/workspace"
 )
 
 // status answers mapd/status.
@@ -33,21 +34,32 @@ func (s *Server) Status() *wire.StatusResult {
 		Methods:       s.metrics.methodStatus(),
 	}
 	s.count(r)
-	roots := map[string]bool{}
-	for _, session := range r.Sessions {
-		for _, root := range session.Folders {
-			roots[root] = true
-		}
-	}
-	for root := range roots {
-		r.Workspaces = append(r.Workspaces, wire.WorkspaceStatus{
-			Root: root, State: "degraded",
-			Why: "not indexed: every answer comes from the file itself",
-		})
-	}
-	slices.SortFunc(r.Workspaces, func(a, b wire.WorkspaceStatus) int { return strings.Compare(a.Root, b.Root) })
+	r.Workspaces = s.workspaceStatus(r.Sessions)
 	return r
 }
+
+// workspaceStatus describes the roots that are indexed, and the folders of
+// sessions that are not.
+func (s *Server) workspaceStatus(sessions []wire.SessionStatus) []wire.WorkspaceStatus {
+	known := map[string]bool{}
+	out := s.roots.status()
+	for _, one := range out {
+		known[one.Root] = true
+	}
+	for _, session := range sessions {
+		for _, root := range session.Folders {
+			if !known[root] {
+				known[root] = true
+				out = append(out, wire.WorkspaceStatus{Root: root, State: string(workspace.Degraded), Why: bareWhy})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b wire.WorkspaceStatus) int { return strings.Compare(a.Root, b.Root) })
+	return out
+}
+
+// bareWhy is why a bare folder is degraded.
+const bareWhy = "a bare folder is neither indexed nor watched: every answer comes from the file itself"
 
 // memory returns bytes by owner.
 func (s *Server) memory() map[string]int64 {
@@ -108,12 +120,14 @@ func (s *Server) count(r *wire.StatusResult) {
 		"versions_evicted":    files.Evicted,
 	}
 	r.Levels = map[string]int64{
-		"connections":  connections,
-		"in_flight":    int64(live.InFlight),
-		"goroutines":   int64(runtime.NumGoroutine()),
-		"versions":     int64(files.Versions),
-		"outlines":     int64(files.Outlines),
-		"outline_jobs": int64(files.OutlineJobs),
+		"connections":   connections,
+		"in_flight":     int64(live.InFlight),
+		"goroutines":    int64(runtime.NumGoroutine()),
+		"versions":      int64(files.Versions),
+		"outlines":      int64(files.Outlines),
+		"outline_jobs":  int64(files.OutlineJobs),
+		"watch_streams": int64(files.WatchStreams),
+		"watches":       int64(files.Watches),
 	}
 	if n := descriptors(); n > 0 {
 		r.Levels["descriptors"] = n

@@ -88,7 +88,7 @@ func (g *generation) look(path string, gone bool, changes map[string]*File) rest
 		return rescan
 	case s.kind == directory:
 		g.forget(rel, changes)
-		if IsTemp(base) || parent.rules.Skip(base, true) {
+		if IsTemp(base) || path == g.w.excluded() || parent.rules.Skip(base, true) {
 			return keepOn
 		}
 		return g.grow(rel, parent, changes)
@@ -141,7 +141,9 @@ func (g *generation) grow(rel string, parent scannedDir, changes map[string]*Fil
 		add = g.stream.Add
 	}
 	room := g.w.cache.limits.IndexFiles - len(g.tree.files)
-	tree, err := g.w.cache.scan(g.w.ctx, g.w.root, nil, parent.rules, rel, room, add)
+	tree, err := g.w.cache.scan(g.w.ctx, walk{
+		root: g.w.root, rel: rel, parent: parent.rules, limit: room, add: add, pause: g.w.yield, exclude: g.w.excluded(),
+	})
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		g.tree.skip(SkipUnreadable, rel)

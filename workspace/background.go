@@ -27,6 +27,7 @@ func (w *Workspace) makeOutlines() {
 	defer again.Stop()
 	for {
 		if f := o.next(); f != nil {
+			w.yield()
 			o.make(f)
 			if w.ctx.Err() != nil {
 				return

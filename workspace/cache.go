@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"sync"
 	"sync/atomic"
+
+	"mapd/workspace/watch"
 )
 
 // Cache is what a daemon knows about files: versions by digest, outlines by
@@ -25,6 +27,8 @@ type Cache struct {
 	glances    glances
 	identities identities
 	queues     queues
+	watches    *watch.Budget
+	watch      watch.Source
 	leftovers  leftovers
 
 	ctx    context.Context // ends when Close starts
@@ -54,6 +58,8 @@ type Stats struct {
 	OutlinesMade int64 // since the start
 	OutlineJobs  int   // being made now
 	OutlineBytes int64
+	WatchStreams int   // workspaces that are watched
+	Watches      int   // directories that are watched
 	Conflicts    int64 // writes undone because another program changed the file
 	Plain        int64 // replacements where the file system cannot exchange
 }
@@ -73,6 +79,10 @@ func NewCache(opt Options) *Cache {
 	c.open = make(chan struct{}, c.limits.OpenFiles)
 	c.history = newHistory(c.limits.HistoryBytes)
 	c.outlines = newOutlines(c.ctx, opt.Outlines, c.limits)
+	c.watches, c.watch = watch.NewBudget(c.limits.WatchStreams, c.limits.Watches), opt.Watch
+	if c.watch == nil {
+		c.watch = watch.System
+	}
 	c.leftovers = leftovers{epoch: c.epoch, journal: opt.Journal}
 	if opt.Journal != "" {
 		c.sweepDead()
@@ -147,5 +157,6 @@ func (c *Cache) Stats() Stats {
 	o.mu.Lock()
 	s.Outlines, s.OutlinesMade, s.OutlineJobs, s.OutlineBytes = len(o.entries), o.made, len(o.running), o.bytes
 	o.mu.Unlock()
+	s.WatchStreams, s.Watches = c.watches.Used()
 	return s
 }

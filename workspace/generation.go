@@ -68,7 +68,9 @@ func (w *Workspace) begin(trust bool) *generation {
 	}
 	waiters := w.allWaiters(false)
 	g.loadRules()
-	tree, err := w.cache.scan(w.ctx, w.root, g.rules.Root(), nil, "", w.cache.limits.IndexFiles, add)
+	tree, err := w.cache.scan(w.ctx, walk{
+		root: w.root, own: g.rules.Root(), limit: w.cache.limits.IndexFiles, add: add, pause: w.yield, exclude: w.excluded(),
+	})
 	switch {
 	case w.ctx.Err() != nil:
 		g.tree = newScanned()
@@ -212,6 +214,7 @@ func (g *generation) replaceAll(trust bool) {
 		if known && trust && was.stamp.same(s) && !s.young(time.Now()) {
 			continue
 		}
+		g.w.yield()
 		f := g.inspect(path)
 		switch {
 		case f == nil && known:
@@ -289,6 +292,14 @@ func (w *Workspace) readFile(ctx context.Context, path string) (*reading, error)
 	})
 }
 
+// watched returns how many directories of the tree have a watch.
+func (g *generation) watched() int {
+	if g.stream == nil || g.tree.watch != nil {
+		return 0
+	}
+	return len(g.tree.dirs)
+}
+
 // put publishes an index with changes and tells who wants to know.
 func (g *generation) put(changes map[string]*File, number uint64) {
 	w := g.w
@@ -296,7 +307,7 @@ func (g *generation) put(changes map[string]*File, number uint64) {
 	if g.why == "" && len(g.tree.skipped[SkipTooMany]) > 0 {
 		g.why = "the workspace has more files than are indexed"
 	}
-	ix := &Index{Generation: number, Version: old.Version + 1, Why: g.why, Skipped: g.tree.counts(), files: old.files}
+	ix := &Index{Generation: number, Version: old.Version + 1, Why: g.why, Watched: g.watched(), Skipped: g.tree.counts(), files: old.files}
 	if len(changes) > 0 {
 		ix.files = old.with(changes)
 	}

@@ -33,6 +33,8 @@ type Index struct {
 	Version uint64
 	// Why says why the index is degraded; "" if it is not.
 	Why string
+	// Watched is how many directories have a watch.
+	Watched int
 	// Skipped counts what is not in the index, ignored files aside.
 	Skipped map[Skip]int
 

@@ -6,6 +6,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
+	"mapd/workspace/watch"
 )
 
 // Limits bound what a Cache holds and does. The zero value of a field means
@@ -22,6 +23,8 @@ type Limits struct {
 	IndexFiles    int           // files in the index of one workspace
 	IndexBytes    int64         // memory of the outlines in the index of one workspace
 	DirtyPaths    int           // changed paths that wait to be looked at; past it everything is
+	WatchStreams  int           // workspaces that are watched at once; the others are swept
+	Watches       int           // directories that are watched, in all workspaces
 }
 
 // DefaultLimits returns the limits of a daemon that was not told otherwise.
@@ -38,6 +41,10 @@ func DefaultLimits() Limits {
 		IndexFiles:    200_000,
 		IndexBytes:    256 << 20,
 		DirtyPaths:    100_000,
+		// Systems give a user 128 instances of watches, which all programs share,
+		// and from 8,192 to a million watches.
+		WatchStreams: 48,
+		Watches:      100_000,
 	}
 }
 
@@ -55,6 +62,7 @@ func (l Limits) orDefault() Limits {
 	for _, f := range []struct{ v, d *int }{
 		{&l.OpenFiles, &d.OpenFiles}, {&l.DirEntries, &d.DirEntries}, {&l.DirScan, &d.DirScan},
 		{&l.IndexFiles, &d.IndexFiles}, {&l.DirtyPaths, &d.DirtyPaths},
+		{&l.WatchStreams, &d.WatchStreams}, {&l.Watches, &d.Watches},
 	} {
 		if *f.v <= 0 {
 			*f.v = *f.d
@@ -87,6 +95,10 @@ type Options struct {
 	// temporary files. Several daemons may share it. Empty: only a later write
 	// into the same directory removes them.
 	Journal string
+
+	// Watch starts the generations of watches of workspaces; default
+	// watch.System.
+	Watch watch.Source
 
 	// source is the file system; tests put faults into it.
 	source source

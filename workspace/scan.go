@@ -81,12 +81,22 @@ func (s *scanned) merge(t *scanned) {
 	}
 }
 
+// A walk says which tree is scanned, and how.
+type walk struct {
+	root    string
+	rel     string                 // the directory to begin with; "" for the root
+	own     *ignore.Dir            // rules for its entries, or
+	parent  *ignore.Dir            // those of its parent, which did not skip it
+	limit   int                    // of files
+	add     func(dir string) error // watches a directory before it is listed; may be nil
+	pause   func()                 // called before each directory
+	exclude string                 // a directory that does not belong to the tree
+}
+
 // walker walks a tree with several goroutines.
 type walker struct {
+	walk
 	ctx   context.Context
-	root  string
-	add   func(dir string) error // watches a directory before it is listed; may be nil
-	limit int                    // of files
 	slots chan struct{}
 	all   sync.WaitGroup
 
@@ -94,15 +104,11 @@ type walker struct {
 	out *scanned
 }
 
-// scan walks the tree below the directory at rel, "" for the root, whose entry
-// the rules of its parent did not skip. It returns an error only if that
-// directory itself cannot be opened, or when ctx ends.
-func (c *Cache) scan(ctx context.Context, root string, top *ignore.Dir, parent *ignore.Dir, rel string, limit int, add func(string) error) (*scanned, error) {
-	w := &walker{ctx: ctx, root: root, add: add, limit: limit, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), out: newScanned()}
-	path := root
-	if rel != "" {
-		path = joinPath(root, rel)
-	}
+// scan walks a tree. It returns an error only if the directory to begin with
+// cannot be opened, or when ctx ends. It leaves a processor to those who ask.
+func (c *Cache) scan(ctx context.Context, t walk) (*scanned, error) {
+	w := &walker{ctx: ctx, walk: t, slots: make(chan struct{}, max(0, runtime.GOMAXPROCS(0)-2)), out: newScanned()}
+	path := w.path(t.rel)
 	dir, err := c.source.place(path)
 	if err != nil {
 		return nil, classify(err)
@@ -115,21 +121,27 @@ func (c *Cache) scan(ctx context.Context, root string, top *ignore.Dir, parent *
 		dir.close()
 		return nil, classify(err)
 	}
-	w.walk(dir, top, parent, rel, 0)
+	w.list(dir, t.own, t.parent, t.rel, 0)
 	w.all.Wait()
 	return w.out, ctx.Err()
 }
 
+// path returns the absolute path of what is at rel.
+func (w *walk) path(rel string) string {
+	if rel == "" {
+		return w.root
+	}
+	return joinPath(w.root, rel)
+}
+
 func joinPath(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-// walk lists dir, which it closes, and walks what is below. Either its own
+// list lists dir, which it closes, and walks what is below. Either its own
 // rules or those of its parent are given.
-func (w *walker) walk(dir place, own, parent *ignore.Dir, rel string, depth int) {
+func (w *walker) list(dir place, own, parent *ignore.Dir, rel string, depth int) {
 	defer dir.close()
-	path := w.root
-	if rel != "" {
-		path = joinPath(w.root, rel)
-	}
+	w.pause()
+	path := w.path(rel)
 	if w.add != nil {
 		w.addWatch(path)
 	}
@@ -176,6 +188,9 @@ func (w *walker) entry(dir place, rules *ignore.Dir, rel, name string, depth int
 	if rel != "" {
 		below = rel + "/" + name
 	}
+	if isDir && w.path(below) == w.exclude {
+		return
+	}
 	if !isDir {
 		w.file(dir, below, name)
 		return
@@ -195,10 +210,10 @@ func (w *walker) entry(dir place, rules *ignore.Dir, rel, name string, depth int
 	case w.slots <- struct{}{}:
 		w.all.Go(func() {
 			defer func() { <-w.slots }()
-			w.walk(sub, nil, rules, below, depth+1)
+			w.list(sub, nil, rules, below, depth+1)
 		})
 	default:
-		w.walk(sub, nil, rules, below, depth+1)
+		w.list(sub, nil, rules, below, depth+1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,8 @@ import (
 // WorkspaceOptions configure a Workspace. The zero value of a field means its
 // default.
 type WorkspaceOptions struct {
-	// Watch starts generations of watches; default watch.System.
+	// Watch starts generations of watches, within the limits of the Cache; default
+	// is the source of the Cache.
 	Watch watch.Source
 	// Cookies is a directory of the daemon, outside of all workspaces, in which
 	// the workspace makes a directory for files whose events tell it that all
@@ -31,6 +33,9 @@ type WorkspaceOptions struct {
 	Sweep, Audit time.Duration
 	// Large allows the home directory and / as roots.
 	Large bool
+	// Yield is called between two steps of work that nobody waits for, and returns
+	// when the next one may begin; nil means at once.
+	Yield func(ctx context.Context)
 	// Changed is called after an index was published, with the paths, relative
 	// to the root, of files that are new, changed or gone since the one before.
 	// It must return at once.
@@ -88,8 +93,9 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 		w.env = *opt.Env
 	}
 	if w.opt.Watch == nil {
-		w.opt.Watch = watch.System
+		w.opt.Watch = c.watch
 	}
+	w.opt.Watch = c.watches.Limit(w.opt.Watch)
 	if w.opt.Sweep <= 0 {
 		w.opt.Sweep = 10 * time.Second
 	}
@@ -100,9 +106,7 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 		return nil, fmt.Errorf("index %s: %w", show(root), ErrLargeRoot)
 	}
 	if opt.Cookies != "" {
-		if w.cookies, err = os.MkdirTemp(opt.Cookies, "cookies-"); err != nil {
-			return nil, fmt.Errorf("index %s: %w", show(root), err)
-		}
+		w.makeCookies()
 	}
 	w.index.Store(&Index{})
 	w.ctx, w.cancel = context.WithCancel(c.ctx)
@@ -119,6 +123,39 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 	return w, nil
 }
 
+// makeCookies makes the directory of the cookies. Without it Settle scans.
+func (w *Workspace) makeCookies() {
+	if os.MkdirAll(w.opt.Cookies, 0o700) != nil {
+		return
+	}
+	dir, err := os.MkdirTemp(w.opt.Cookies, cookiesPrefix)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir) // events name it so
+	}
+	if err == nil {
+		w.cookies = dir
+	}
+}
+
+// cookiesPrefix begins the names of the directories of cookies, one for each
+// workspace.
+const cookiesPrefix = "workspace-"
+
+// RemoveCookies removes what workspaces of a daemon that was killed have left in
+// its directory of cookies, and that directory itself if nothing else is in it.
+func RemoveCookies(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // there is none
+	}
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), cookiesPrefix) {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+	os.Remove(dir)
+}
+
 // Close ends the workspace and waits until all of it has ended. It is
 // idempotent and returns nil.
 func (w *Workspace) Close() error {
@@ -130,8 +167,34 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
+// excluded returns the directory that holds all cookies: it belongs to no
+// workspace, not even to one of a directory that it lies in.
+func (w *Workspace) excluded() string {
+	if w.cookies == "" {
+		return ""
+	}
+	return filepath.Dir(w.cookies)
+}
+
+// yield lets others go first, unless somebody waits for this workspace.
+func (w *Workspace) yield() {
+	if w.opt.Yield == nil {
+		return
+	}
+	w.mu.Lock()
+	waited := len(w.waiters) > 0
+	w.mu.Unlock()
+	if !waited {
+		w.opt.Yield(w.ctx)
+	}
+}
+
 // Root returns the resolved root.
 func (w *Workspace) Root() string { return w.root }
+
+// Periods returns how often the tree is scanned while changes are not reported,
+// and how often all files are read again although nothing was reported.
+func (w *Workspace) Periods() (sweep, audit time.Duration) { return w.opt.Sweep, w.opt.Audit }
 
 // Index returns the newest index, which may lag behind the files. It is never
 // nil.

@@ -59,7 +59,7 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 		return err
 	}
 	var strangers atomic.Int64 // peers that the socket has refused
-	server, end, err := newServer(getenv, log, path, func(events, _ map[string]int64) {
+	server, end, err := newServer(getenv, log, path, path+cookiesSuffix, func(events, _ map[string]int64) {
 		events["connections_refused"] += strangers.Load()
 	})
 	if err != nil {
@@ -71,6 +71,7 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 		return err
 	}
 	defer listener.Close()
+	workspace.RemoveCookies(path + cookiesSuffix) // of a daemon that was killed
 
 	watch, unwatch := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
@@ -103,8 +104,12 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 	return err
 }
 
+// cookiesSuffix makes the name of the directory of cookies from that of the
+// socket, whose lock guards it.
+const cookiesSuffix = ".cookies"
+
 // newServer wires the rooms. end closes them, after the server has ended.
-func newServer(getenv func(string) string, log *slog.Logger, path string, counters func(events, levels map[string]int64)) (server *rpc.Server, end func(), err error) {
+func newServer(getenv func(string) string, log *slog.Logger, path, cookies string, counters func(events, levels map[string]int64)) (server *rpc.Server, end func(), err error) {
 	limits, err := rpc.LimitsFromEnv(getenv)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +133,7 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv)})
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
-		Socket: path, Roots: roots, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
+		Socket: path, Roots: roots, Cookies: cookies, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
 		Counters: func(events, levels map[string]int64) {
 			stats := workers.Stats()
 			levels["workers"] = int64(stats.Live)
@@ -139,9 +144,10 @@ func newServer(getenv func(string) string, log *slog.Logger, path string, counte
 		},
 	})
 	return server, func() {
-		if err := errors.Join(cache.Close(), workers.Close()); err != nil {
+		if err := errors.Join(server.Close(), cache.Close(), workers.Close()); err != nil {
 			log.Error("close", "err", err)
 		}
+		workspace.RemoveCookies(cookies)
 	}, nil
 }
 
@@ -213,7 +219,11 @@ func (a *app) serveCommand() *cobra.Command {
 // serveStdio is a private daemon for the client at the other end of stdin and
 // stdout. It ends with that client.
 func (a *app) serveStdio(ctx context.Context, log *slog.Logger) error {
-	server, end, err := newServer(a.getenv, log, "", nil)
+	cookies, err := os.MkdirTemp("", "mapd-cookies-")
+	if err != nil {
+		log.Warn("without cookies, searches scan the workspace", "err", err)
+	}
+	server, end, err := newServer(a.getenv, log, "", cookies, nil)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (a *app) ledgerCommand() *cobra.Command {
 
 // optionalFile is the FILE of a command that can do without, and then means
 // the root of the working directory.
-func (a *app) optionalFile(args []string) (wire.LedgerParams, []string, error) {
+func (a *app) optionalFile(args []string) (wire.LedgerParams, []folder, error) {
 	if len(args) == 0 {
 		dir, err := os.Getwd()
 		return wire.LedgerParams{}, rootsOf(dir), err

@@ -84,7 +84,7 @@ func (a *app) mapCommand() *cobra.Command {
 
 // call asks the daemon, which it starts if none runs, and prints the result:
 // as on the wire with --json, else through print.
-func (a *app) call(ctx context.Context, roots []string, method string, params any, print func(io.Writer, []byte) error) error {
+func (a *app) call(ctx context.Context, roots []folder, method string, params any, print func(io.Writer, []byte) error) error {
 	c, err := a.connect(ctx, roots)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (a *app) failed(err error) error {
 
 // connect opens a session with these roots as its folders, and starts a daemon
 // for it if none runs.
-func (a *app) connect(ctx context.Context, roots []string) (*client.Client, error) {
+func (a *app) connect(ctx context.Context, roots []folder) (*client.Client, error) {
 	return a.open(ctx, client.Options{Start: true, Getenv: a.getenv}, roots)
 }
 
@@ -126,7 +126,7 @@ func (a *app) connectAny(ctx context.Context) (*client.Client, error) {
 	return a.open(ctx, client.Options{AnyBuild: true, Getenv: a.getenv}, nil)
 }
 
-func (a *app) open(ctx context.Context, opt client.Options, roots []string) (*client.Client, error) {
+func (a *app) open(ctx context.Context, opt client.Options, roots []folder) (*client.Client, error) {
 	c, err := client.Dial(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (a *app) open(ctx context.Context, opt client.Options, roots []string) (*cl
 	p.Options.Session = a.session
 	p.Options.Umask = &a.umask
 	for _, root := range roots {
-		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root), Name: root})
+		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root.path), Name: root.path, Bare: root.bare})
 	}
 	if _, err := c.Initialize(ctx, p); err != nil {
 		return nil, errors.Join(callError(err), c.Close())

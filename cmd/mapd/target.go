@@ -18,7 +18,13 @@ import (
 type target struct {
 	path   string
 	ranges []hashline.Range
-	roots  []string
+	roots  []folder
+}
+
+// folder is a folder of a session.
+type folder struct {
+	path string // absolute
+	bare bool   // no repository: neither indexed nor watched
 }
 
 // parseTarget reads FILE or FILE:A-B,C. A file of that very name wins over a
@@ -98,8 +104,8 @@ func parseRanges(s string) ([]hashline.Range, error) {
 
 // rootsOf returns the root of a path, and the root of the file behind it if
 // the path leads there through symbolic links.
-func rootsOf(path string) []string {
-	roots := []string{rootOf(path)}
+func rootsOf(path string) []folder {
+	roots := []folder{rootOf(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 		if r := rootOf(real); r != roots[0] {
 			roots = append(roots, r)
@@ -109,17 +115,18 @@ func rootsOf(path string) []string {
 }
 
 // rootOf returns the nearest ancestor of path that holds .git, else the
-// directory of path, else the nearest ancestor that is a directory.
-func rootOf(path string) string {
+// directory of path, else the nearest ancestor that is a directory: as a bare
+// root, without .git.
+func rootOf(path string) folder {
 	dir := path
 	for !isDir(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
+			return folder{path: d}
 		} else if !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
-			return dir
+			return folder{path: dir, bare: true}
 		}
 	}
 }

@@ -21,10 +21,15 @@ type ClientInfo struct {
 	Version string `json:"version,omitzero"`
 }
 
-// WorkspaceFolder is a folder of a session.
+// WorkspaceFolder is a folder of a session. Bare and Large are mapd's own.
 type WorkspaceFolder struct {
 	URI  string `json:"uri"`
 	Name string `json:"name"`
+	// Bare marks a folder that is neither indexed nor watched, until something is
+	// searched in it.
+	Bare bool `json:"bare,omitzero"`
+	// Large allows to index the home directory or /.
+	Large bool `json:"large,omitzero"`
 }
 
 // ClientCapabilities are the capabilities that change what mapd answers.
@@ -168,9 +173,17 @@ type WorkspaceStatus struct {
 	Root    string `json:"root"`
 	State   string `json:"state"`
 	Why     string `json:"why,omitzero"`
-	Files   int    `json:"files"`
-	Indexed int    `json:"indexed"`
-	Skipped int    `json:"skipped"`
+	Files   int    `json:"files"`   // in the index
+	Indexed int    `json:"indexed"` // of these, looked at for an outline
+	Skipped int    `json:"skipped"` // not in the index, files that ignore rules name aside
+	// SkippedWhy counts Skipped by reason.
+	SkippedWhy map[string]int `json:"skippedWhy,omitempty"`
+	Sessions   int            `json:"sessions"`         // that have it as a folder
+	Generation uint64         `json:"generation"`       // scans of the whole tree; 0 before the first one is done
+	Version    uint64         `json:"version"`          // indexes published
+	Watches    int            `json:"watches"`          // directories that are watched
+	SweepMs    int64          `json:"sweepMs,omitzero"` // how often it is scanned while it is not watched
+	AuditMs    int64          `json:"auditMs,omitzero"` // how often it is read again though nothing was reported
 }
 
 // StopResult is the result of mapd/stop: the pid of the daemon that ends.

@@ -1,0 +1,247 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"mapd/rpc/wire"
+	"mapd/workspace"
+)
+
+// roots keeps the workspaces of the directories that sessions have as folders:
+// one for each directory, however many sessions have it. A directory inside
+// another one has a workspace of its own, because what the outer one leaves out,
+// such as a repository in it, is what somebody may have asked for; outlines are
+// shared by digest all the same.
+//
+// A root is kept for some time after its last session, and goes earlier when
+// others need its watches.
+type roots struct {
+	server *Server
+
+	mu      sync.Mutex // guards what follows, and the fields of each root
+	all     map[string]*root
+	closed  bool
+	running sync.WaitGroup // what opens and closes workspaces
+}
+
+// root is a directory that sessions have as a folder.
+type root struct {
+	path   string
+	users  int           // sessions that have it
+	opened chan struct{} // closed when ws or err is set
+	ws     *workspace.Workspace
+	err    error       // why it is not indexed
+	large  bool        // somebody asked for it although it is large
+	unused time.Time   // since when, if users is 0
+	unload *time.Timer // runs while users is 0
+}
+
+func newRoots(s *Server) *roots {
+	return &roots{server: s, all: map[string]*root{}}
+}
+
+// hold makes the root at a resolved path stay until release is called, and
+// begins to index it unless it is there. It returns at once.
+func (rs *roots) hold(path string, large bool) (r *root, release func()) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r = rs.all[path]
+	if r == nil || r.err != nil && large && !r.large { // or it was refused as large
+		r = &root{path: path, large: large, opened: make(chan struct{})}
+		if old := rs.all[path]; old != nil {
+			old.stopLocked()
+		}
+		rs.all[path] = r
+		rs.startLocked(r)
+	}
+	r.users++
+	r.stopLocked()
+	var once sync.Once
+	return r, func() { once.Do(func() { rs.release(r) }) }
+}
+
+// stopLocked stops the timer of a root.
+func (r *root) stopLocked() {
+	if r.unload != nil {
+		r.unload.Stop()
+	}
+}
+
+// startLocked opens the workspace of a root beside everything else.
+func (rs *roots) startLocked(r *root) {
+	if rs.closed {
+		r.err = workspace.ErrClosed
+		close(r.opened)
+		return
+	}
+	rs.running.Go(func() {
+		rs.makeRoom()
+		ws, err := rs.server.cache.Open(r.path, workspace.WorkspaceOptions{
+			Cookies: rs.server.opt.Cookies, Large: r.large, Yield: rs.server.yield,
+		})
+		if err != nil {
+			rs.server.log.Info("a folder is not indexed", "why", reason(err))
+		}
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		r.ws, r.err = ws, err
+		close(r.opened)
+	})
+}
+
+// reason is an error for people, the cause alone where it is known.
+func reason(err error) string {
+	if errors.Is(err, workspace.ErrLargeRoot) {
+		return workspace.ErrLargeRoot.Error()
+	}
+	return err.Error()
+}
+
+// release takes back one hold.
+func (rs *roots) release(r *root) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if r.users--; r.users > 0 {
+		return
+	}
+	r.unused = time.Now()
+	if rs.all[r.path] != r { // replaced meanwhile
+		rs.dropLocked(r)
+		return
+	}
+	if rs.closed {
+		return
+	}
+	r.unload = time.AfterFunc(rs.server.opt.Limits.RootIdle, func() {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		if r.users == 0 && rs.all[r.path] == r {
+			rs.dropLocked(r)
+		}
+	})
+}
+
+// dropLocked forgets a root that nobody has and closes its workspace.
+func (rs *roots) dropLocked(r *root) {
+	if rs.all[r.path] == r {
+		delete(rs.all, r.path)
+	}
+	r.stopLocked()
+	if rs.closed {
+		return // close does it
+	}
+	rs.running.Go(func() { r.close() })
+}
+
+// close ends the workspace of a root and waits for it.
+func (r *root) close() {
+	<-r.opened
+	if r.ws != nil {
+		r.ws.Close()
+	}
+}
+
+// makeRoom unloads the root that was not used for the longest time when no more
+// can be watched: it gives its watches to the root that comes.
+func (rs *roots) makeRoom() {
+	if rs.server.cache.Stats().WatchStreams < rs.server.cache.Limits().WatchStreams {
+		return
+	}
+	rs.mu.Lock()
+	var oldest *root
+	for _, r := range rs.all {
+		if r.users == 0 && (oldest == nil || r.unused.Before(oldest.unused)) {
+			oldest = r
+		}
+	}
+	if oldest == nil || rs.closed {
+		rs.mu.Unlock()
+		return
+	}
+	delete(rs.all, oldest.path)
+	oldest.stopLocked()
+	rs.mu.Unlock()
+	oldest.close()
+}
+
+// status describes the roots of this moment, in no order.
+func (rs *roots) status() []wire.WorkspaceStatus {
+	users := map[*root]int{}
+	rs.mu.Lock()
+	for _, r := range rs.all {
+		users[r] = r.users
+	}
+	rs.mu.Unlock()
+	out := make([]wire.WorkspaceStatus, 0, len(users))
+	for r, n := range users {
+		out = append(out, r.status(n))
+	}
+	return out
+}
+
+// close ends all workspaces and waits for them.
+func (rs *roots) close() {
+	rs.mu.Lock()
+	rs.closed = true
+	all := make([]*root, 0, len(rs.all))
+	for _, r := range rs.all {
+		r.stopLocked()
+		all = append(all, r)
+	}
+	rs.mu.Unlock()
+	for _, r := range all {
+		r.close()
+	}
+	rs.running.Wait()
+}
+
+// workspace waits until the root was opened, and returns its workspace or why
+// there is none.
+func (r *root) workspace(ctx context.Context) (*workspace.Workspace, error) {
+	select {
+	case <-r.opened:
+		return r.ws, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// state returns the workspace if it is open, and why not if it never will be.
+func (r *root) state() (*workspace.Workspace, error) {
+	select {
+	case <-r.opened:
+		return r.ws, r.err
+	default:
+		return nil, nil
+	}
+}
+
+// status describes the root, which so many sessions have.
+func (r *root) status(users int) wire.WorkspaceStatus {
+	out := wire.WorkspaceStatus{Root: wireText(r.path), State: string(workspace.Indexing), Sessions: users}
+	ws, err := r.state()
+	switch {
+	case err != nil:
+		out.State, out.Why = string(workspace.Degraded), "not indexed: "+reason(err)
+		return out
+	case ws == nil:
+		return out
+	}
+	ix := ws.Index()
+	out.State, out.Why = string(ix.State()), wireText(ix.Why)
+	out.Files, out.Indexed = len(ix.Files()), len(ix.Files())-ix.Pending()
+	out.Generation, out.Version, out.Watches = ix.Generation, ix.Version, ix.Watched
+	for why, n := range ix.Skipped {
+		if out.SkippedWhy == nil {
+			out.SkippedWhy = map[string]int{}
+		}
+		out.SkippedWhy[string(why)] = n
+		out.Skipped += n
+	}
+	sweep, audit := ws.Periods()
+	out.SweepMs, out.AuditMs = sweep.Milliseconds(), audit.Milliseconds()
+	return out
+}
