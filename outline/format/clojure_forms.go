@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"mapd/outline/symbol"
@@ -166,7 +165,7 @@ func (r *reader) beginData(start int, c byte, element bool, n int) role {
 			if c == '{' && r.b[start] != '#' {
 				kind = symbol.Object
 			}
-			r.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(n) + "]", Kind: kind, Start: line, NameLine: line})
+			r.d.tree.begin(symbol.Symbol{Name: r.d.pool.element(n), Kind: kind, Start: line, NameLine: line})
 		}
 	} else if top := &r.forms[len(r.forms)-1]; top.role == roleMap && (top.n-1)%2 == 0 {
 		r.beginKey(top, start, "")
@@ -217,7 +216,7 @@ func (r *reader) close(at int) {
 	case f.role == roleMap || f.role == roleVector:
 		if up.role == roleMap && up.key || f.symbol {
 			s := r.d.tree.current()
-			s.Signature = f.dataSignature(s.Kind)
+			s.Signature = r.dataSignature(f, s.Kind)
 		}
 	}
 	if f.symbol {
@@ -243,11 +242,11 @@ func (r *reader) describe(f *form) {
 }
 
 // dataSignature describes a collection of data, the symbol of which has a kind.
-func (f *form) dataSignature(kind symbol.Kind) string {
+func (r *reader) dataSignature(f *form, kind symbol.Kind) string {
 	if f.role == roleMap {
-		return containerSignature(kind, false, (f.n+1)/2)
+		return r.d.pool.container(kind, false, (f.n+1)/2)
 	}
-	return containerSignature(kind, true, f.n)
+	return r.d.pool.container(kind, true, f.n)
 }
 
 // atom counts the string, symbol, keyword or number at [start, r.i).

@@ -16,6 +16,7 @@ type doc struct {
 	bom   int
 	tree  tree
 	lines lineCursor
+	pool  stringPool
 
 	imports []symbol.Import
 	source  symbol.Source

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,8 +68,6 @@ type jsonWalk struct {
 	base int // offset of body in the file
 	dec  *jsontext.Decoder
 	open []jsonFrame
-	keys keyPool
-	sig  []byte // scratch
 }
 
 // jsonFrame is an object or array that has been entered.
@@ -140,7 +137,7 @@ func (w *jsonWalk) member() error {
 	if w.d.tree.full() {
 		return w.skip(at, "key")
 	}
-	c := child{w.keys.name(raw), symbol.Key, at}
+	c := child{w.d.pool.jsonName(raw), symbol.Key, at}
 	err = w.enter(c)
 	if err != nil { // the key stands before the error
 		line := w.d.lines.at(at)
@@ -160,7 +157,7 @@ func (w *jsonWalk) element(kind jsontext.Kind, i int) error {
 	if !w.d.tree.wanted(i) || w.d.tree.full() {
 		return w.skip(-1, "element")
 	}
-	c := child{"[" + strconv.Itoa(i) + "]", symbol.Object, -1}
+	c := child{w.d.pool.element(i), symbol.Object, -1}
 	if kind == '[' {
 		c.kind = symbol.Array
 	}
@@ -182,7 +179,7 @@ func (w *jsonWalk) scalarElement(raw []byte, kind jsontext.Kind, i int) {
 	}
 	_, value, _ := strings.Cut(w.scalarSignature(kind, raw), " ") // the kind says the type
 	w.d.tree.leaf(symbol.Symbol{
-		Name: "[" + strconv.Itoa(i) + "]", Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: value,
+		Name: w.d.pool.element(i), Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: value,
 	})
 }
 

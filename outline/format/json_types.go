@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"hash/maphash"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,15 +65,15 @@ func (w *jsonWalk) containerSignature(f *jsonFrame) string {
 	if f.element {
 		kind = symbol.Object
 	}
-	b := appendContainer(w.sig[:0], kind, f.array, f.n)
+	b := appendContainer(w.d.pool.buf[:0], kind, f.array, f.n)
 	if f.kinds != 0 {
 		b = f.kinds.append(append(b, ": "...))
 	}
 	if f.label != "" {
 		b = append(append(b, ", "...), f.label...)
 	}
-	w.sig = b
-	return w.keys.intern(b)
+	w.d.pool.buf = b
+	return w.d.pool.intern(b)
 }
 
 // scalarSignature describes a string, number, boolean or null with a preview
@@ -83,9 +82,9 @@ func (w *jsonWalk) scalarSignature(kind jsontext.Kind, raw []byte) string {
 	const most = 40
 	switch kind {
 	case '"':
-		w.sig = appendPreview(append(w.sig[:0], "string "...), raw, most)
+		w.d.pool.buf = appendPreview(append(w.d.pool.buf[:0], "string "...), raw, most)
 	case '0':
-		w.sig = appendPreview(append(w.sig[:0], "number "...), raw, most)
+		w.d.pool.buf = appendPreview(append(w.d.pool.buf[:0], "number "...), raw, most)
 	case 'n':
 		return "null"
 	case 't':
@@ -93,19 +92,11 @@ func (w *jsonWalk) scalarSignature(kind jsontext.Kind, raw []byte) string {
 	default:
 		return "boolean false"
 	}
-	return w.keys.intern(w.sig)
+	return w.d.pool.intern(w.d.pool.buf)
 }
 
-// keyPool decodes names and remembers the latest short ones, so that a key that
-// occurs a thousand times is one string.
-type keyPool struct {
-	latest [512]string // by hash
-	buf    []byte
-}
-
-var poolSeed = maphash.MakeSeed()
-
-func (p *keyPool) name(raw []byte) string {
+// jsonName decodes a name.
+func (p *stringPool) jsonName(raw []byte) string {
 	if inner := raw[1 : len(raw)-1]; len(inner) <= maxPooled && bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return p.intern(inner)
 	}
@@ -116,20 +107,6 @@ func (p *keyPool) name(raw []byte) string {
 	}
 	p.buf, _ = jsontext.AppendUnquote(p.buf[:0], raw)
 	return string(p.buf)
-}
-
-// maxPooled is the length of the longest strings that a keyPool remembers.
-const maxPooled = 64
-
-func (p *keyPool) intern(b []byte) string {
-	if len(b) > maxPooled {
-		return string(b)
-	}
-	slot := &p.latest[maphash.Bytes(poolSeed, b)%uint64(len(p.latest))]
-	if *slot != string(b) {
-		*slot = string(b)
-	}
-	return *slot
 }
 
 // wholeEscapes cuts a literal's front so that it does not end within an escape.

@@ -38,7 +38,6 @@ type recordTable struct {
 	d        *doc
 	dec      jsontext.Decoder
 	buf      bytes.Buffer // of dec
-	keys     keyPool
 	byName   map[string]int
 	columns  []tableColumn
 	samples  []symbol.Symbol
@@ -127,7 +126,7 @@ func (t *recordTable) column(raw []byte, i, n int) *tableColumn {
 	if i < len(t.columns) && string(raw) == t.columns[i].raw {
 		return &t.columns[i]
 	}
-	name := t.keys.name(raw)
+	name := t.d.pool.jsonName(raw)
 	i, ok := t.byName[name]
 	switch {
 	case ok:

@@ -36,7 +36,7 @@ type toolCall struct{ id, name, arguments string }
 type eventReader struct {
 	dec  jsontext.Decoder
 	buf  bytes.Buffer // of dec
-	keys keyPool
+	keys stringPool
 	eventFields
 }
 
@@ -69,7 +69,7 @@ func (r *eventReader) object(field func(key string) bool) bool {
 	}
 	for r.dec.PeekKind() != '}' {
 		raw, err := r.dec.ReadValue()
-		if err != nil || !field(r.keys.name(raw)) {
+		if err != nil || !field(r.keys.jsonName(raw)) {
 			return false
 		}
 	}
@@ -232,7 +232,7 @@ func (r *eventReader) bool(dst *bool) bool {
 func (r *eventReader) string(dst *string) bool {
 	raw, err := r.dec.ReadValue()
 	if err == nil && raw[0] == '"' {
-		*dst = r.keys.name(raw)
+		*dst = r.keys.jsonName(raw)
 	}
 	return err == nil
 }

@@ -47,9 +47,9 @@ type toml struct {
 type tomlBox struct {
 	table bool
 	n     int
-	own   bool // it has a symbol of its own, as an element
-	entry bool // the symbol of a key is open
-	kinds []string
+	own   bool      // it has a symbol of its own, as an element
+	entry bool      // the symbol of a key is open
+	kinds [6]string // in the order of their first elements
 }
 
 // expression reads a header, or a key with its value, or skips a line.
@@ -283,7 +283,7 @@ func (t *toml) beginKey() bool {
 	line := t.d.lines.at(start)
 	name := ""
 	if !t.d.tree.full() {
-		name = string(t.joined)
+		name = t.d.pool.intern(t.joined)
 	}
 	t.d.tree.begin(symbol.Symbol{Name: name, Kind: symbol.Key, Start: line, NameLine: line})
 	return true

@@ -2,8 +2,6 @@ package format
 
 import (
 	"bytes"
-	"strconv"
-	"strings"
 
 	"mapd/outline/symbol"
 )
@@ -97,7 +95,7 @@ func (t *toml) scalar(typ string, end int) bool {
 		}
 	}
 	if t.d.tree.kept() {
-		describe(t.d.tree.current(), typ, text)
+		t.d.pool.describe(t.d.tree.current(), typ, text)
 	}
 	return true
 }
@@ -115,18 +113,21 @@ func (t *toml) scalarElement(top *tomlBox, typ string, text []byte) {
 		t.d.tree.omit(line, last, "element")
 		return
 	}
-	s := symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: symbol.Object, Start: line, End: last, NameLine: line}
-	describe(&s, typ, text)
+	s := symbol.Symbol{Name: t.d.pool.element(top.n - 1), Kind: symbol.Object, Start: line, End: last, NameLine: line}
+	t.d.pool.describe(&s, typ, text)
 	t.d.tree.leaf(s)
 }
 
 func (box *tomlBox) add(typ string) {
-	for _, k := range box.kinds {
+	for i, k := range box.kinds {
 		if k == typ {
 			return
 		}
+		if k == "" {
+			box.kinds[i] = typ
+			return
+		}
 	}
-	box.kinds = append(box.kinds, typ)
 }
 
 func (t *toml) push(c byte) bool {
@@ -158,7 +159,7 @@ func (t *toml) element(top *tomlBox, c byte) {
 		t.d.tree.beginOmitted(line, "element")
 		return
 	}
-	t.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: kind, Start: line, NameLine: line})
+	t.d.tree.begin(symbol.Symbol{Name: t.d.pool.element(top.n - 1), Kind: kind, Start: line, NameLine: line})
 }
 
 // pop closes the innermost array or inline table at a line.
@@ -170,10 +171,16 @@ func (t *toml) pop(line int) {
 	}
 	if t.d.tree.kept() {
 		s := t.d.tree.current()
-		s.Signature = containerSignature(s.Kind, !box.table, box.n)
-		if len(box.kinds) > 0 {
-			s.Signature += ": " + strings.Join(box.kinds, "|")
+		s.Signature = t.d.pool.container(s.Kind, !box.table, box.n)
+		t.d.pool.buf = append(t.d.pool.buf[:0], s.Signature...)
+		separator := ": "
+		for _, kind := range box.kinds {
+			if kind != "" {
+				t.d.pool.buf = append(append(t.d.pool.buf, separator...), kind...)
+				separator = "|"
+			}
 		}
+		s.Signature = t.d.pool.intern(t.d.pool.buf)
 	}
 	if box.own {
 		t.d.tree.end(line)

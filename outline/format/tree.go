@@ -1,11 +1,6 @@
 package format
 
-import (
-	"slices"
-	"strconv"
-
-	"mapd/outline/symbol"
-)
+import "mapd/outline/symbol"
 
 // The limits of one file's symbols. They bound time, memory and the size of an
 // answer, whatever the file.
@@ -32,16 +27,13 @@ const Elided = "…"
 // Unnamed is the name of a symbol whose name has no characters.
 const Unnamed = `""`
 
-// tree collects symbols, which are begun and ended like brackets. A symbol
-// that has ended lies on a stack above its elder siblings; when its parent ends,
-// they move into an array of their own.
+// tree collects symbols, which are begun and ended like brackets.
 type tree struct {
-	done   []symbol.Symbol
+	nodes  nodeList // what was kept, in line order, parents before children
 	open   []frame
-	inside int             // begun and not ended within a dropped symbol
-	lost   symbol.Symbol   // what current returns there
-	slab   []symbol.Symbol // unused space for arrays of children
-	levels int             // symbols at this depth and deeper are dropped
+	inside int           // begun and not ended within a dropped symbol
+	lost   symbol.Symbol // what current returns there
+	levels int           // symbols at this depth and deeper are dropped
 	count  int
 	at     [MaxDepth]int // how many of count are at each depth
 	root   frame
@@ -54,7 +46,7 @@ type tree struct {
 type frame struct {
 	symbol.Symbol
 	kept     bool // false if the symbol itself was dropped
-	base     int  // its children are done[base:]
+	node     int  // its place in nodes, if it was kept
 	children int
 	omitted  int // children beyond the limit
 	from, to int // their lines
@@ -93,8 +85,11 @@ func (t *tree) begin(s symbol.Symbol) {
 		t.open = append(t.open, frame{Symbol: s, kept: ok, rest: rest, index: leadingIndex(rest)})
 		return
 	}
-	kept := t.admit(&s)
-	t.open = append(t.open, frame{Symbol: s, kept: kept, base: len(t.done)})
+	f := frame{kept: t.admit(&s), Symbol: s}
+	if f.kept {
+		f.node = t.nodes.add(&s, len(t.open), 0)
+	}
+	t.open = append(t.open, f)
 }
 
 // beginOmitted opens a symbol that is only counted, with all in it.
@@ -106,7 +101,7 @@ func (t *tree) beginOmitted(line int, noun string) {
 	if len(t.open) < t.levels {
 		t.omit(line, line, noun)
 	}
-	t.open = append(t.open, frame{Symbol: symbol.Symbol{Start: line}, base: len(t.done)})
+	t.open = append(t.open, frame{Symbol: symbol.Symbol{Start: line}})
 }
 
 // leaf adds s as the last child of the open symbol. s.End must be set.
@@ -118,7 +113,7 @@ func (t *tree) leaf(s symbol.Symbol) {
 		return
 	}
 	if t.admit(&s) {
-		t.done = append(t.done, s)
+		t.nodes.add(&s, len(t.open), 0)
 	}
 }
 
@@ -178,31 +173,9 @@ func (t *tree) prune() {
 	t.levels = deepest
 	t.count -= t.at[deepest]
 	t.at[deepest] = 0
-	end := len(t.done)
-	for depth := len(t.open); depth >= 0; depth-- {
-		base := 0
-		if depth > 0 {
-			f := &t.open[depth-1]
-			f.kept = f.kept && depth-1 < deepest
-			base = f.base
-		}
-		if depth >= deepest {
-			t.done = t.done[:base]
-		} else {
-			dropBelow(t.done[base:end], deepest-depth-1)
-		}
-		end = base
-	}
-}
-
-// dropBelow removes what lies more than levels below symbols.
-func dropBelow(symbols []symbol.Symbol, levels int) {
-	for i := range symbols {
-		if levels == 0 {
-			symbols[i].Children = nil
-		} else {
-			dropBelow(symbols[i].Children, levels-1)
-		}
+	t.nodes.dropBelow(deepest, t.open)
+	for depth := range t.open {
+		t.open[depth].kept = t.open[depth].kept && depth < deepest
 	}
 }
 
@@ -239,8 +212,7 @@ func (t *tree) end(line int) {
 	}
 	if f.kept {
 		f.Name = nameOf(f.Name)
-		f.Children = t.array(f.base)
-		t.done = append(t.done[:f.base], f.Symbol)
+		t.nodes.set(f.node, &f.Symbol, len(t.open)-1, f.children)
 	}
 	kept := f.kept
 	t.open = t.open[:len(t.open)-1]
@@ -249,31 +221,15 @@ func (t *tree) end(line int) {
 	}
 }
 
-// array moves done[base:] into an array of exact length.
-func (t *tree) array(base int) []symbol.Symbol {
-	const chunk = 256
-	kids := t.done[base:]
-	switch n := len(kids); {
-	case n == 0:
-		return nil
-	case n > chunk/4:
-		return slices.Clone(kids)
-	case n > len(t.slab):
-		t.slab = make([]symbol.Symbol, chunk)
-	}
-	array := t.slab[:len(kids):len(kids)]
-	t.slab = t.slab[len(kids):]
-	copy(array, kids)
-	return array
-}
-
 // elide adds the symbol that stands for the children left out of the open one.
 func (t *tree) elide() {
 	f := t.top()
 	if f.omitted == 0 || !f.kept || len(t.open) >= t.levels {
 		return
 	}
-	t.done = append(t.done, elided(f.omitted, f.noun, f.from, f.to))
+	s := elided(f.omitted, f.noun, f.from, f.to)
+	t.nodes.add(&s, len(t.open), 0)
+	f.children++
 	f.omitted = 0
 }
 
@@ -291,7 +247,7 @@ func (t *tree) depth() int { return len(t.open) + t.inside }
 // symbols closes what is open at the last line and returns the whole tree.
 func (t *tree) symbols(last int) []symbol.Symbol {
 	t.finish(last)
-	return slices.Clip(t.done)
+	return t.nodes.symbols(t.root.children, t.levels)
 }
 
 // finish closes what is open at the last line.
@@ -321,39 +277,4 @@ func (t *tree) restart() {
 	if path != "" {
 		t.search(path)
 	}
-}
-
-// count writes n of a noun: "1 key", "1,234 keys".
-func count(n int, noun string) string { return string(appendCount(nil, n, noun)) }
-
-func appendCount(b []byte, n int, noun string) []byte {
-	start := len(b)
-	b = strconv.AppendInt(b, int64(n), 10)
-	for i := len(b) - 3; i > start; i -= 3 {
-		b = slices.Insert(b, i, ',')
-	}
-	b = append(append(b, ' '), noun...)
-	if n != 1 {
-		b = append(b, 's')
-	}
-	return b
-}
-
-// containerSignature describes a collection of n elements or keys. Where the
-// symbol's kind says what it is, only the count is left to say.
-func containerSignature(kind symbol.Kind, array bool, n int) string {
-	return string(appendContainer(nil, kind, array, n))
-}
-
-func appendContainer(b []byte, kind symbol.Kind, array bool, n int) []byte {
-	named := kind == symbol.Object || kind == symbol.Array
-	switch {
-	case array && named:
-		return appendCount(b, n, "element")
-	case array:
-		return appendCount(append(b, "array, "...), n, "element")
-	case named:
-		return appendCount(b, n, "key")
-	}
-	return appendCount(append(b, "object, "...), n, "key")
 }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"strconv"
 
 	"mapd/outline/symbol"
 )
@@ -246,7 +245,7 @@ func (y *yaml) beginDocument(n int) {
 	if y.mark > 0 {
 		start = y.mark
 	}
-	y.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(y.documents) + "]", Kind: symbol.Section, Start: start, NameLine: start})
+	y.d.tree.begin(symbol.Symbol{Name: y.d.pool.element(y.documents), Kind: symbol.Section, Start: start, NameLine: start})
 	y.documents++
 }
 
@@ -391,7 +390,7 @@ func (y *yaml) beginElement() {
 		y.d.tree.beginOmitted(top.line, "element")
 		return
 	}
-	y.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: symbol.Object, Start: top.line, NameLine: top.line})
+	y.d.tree.begin(symbol.Symbol{Name: y.d.pool.element(top.n - 1), Kind: symbol.Object, Start: top.line, NameLine: top.line})
 }
 
 // endEntry ends the symbol of the innermost box's latest entry.
@@ -427,7 +426,7 @@ func (y *yaml) describe(box *yamlBox) {
 		return
 	}
 	s := y.d.tree.current()
-	s.Signature = containerSignature(s.Kind, box.seq, box.n)
+	s.Signature = y.d.pool.container(s.Kind, box.seq, box.n)
 	if box.seq {
 		if s.Kind == symbol.Object {
 			s.Kind = symbol.Array

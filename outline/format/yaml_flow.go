@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"strconv"
 
 	"mapd/outline/symbol"
 )
@@ -156,7 +155,7 @@ func (y *yaml) flowElement(top *flowBox, c byte, n int) {
 	if c == '[' {
 		kind = symbol.Array
 	}
-	y.d.tree.begin(symbol.Symbol{Name: "[" + strconv.Itoa(top.n-1) + "]", Kind: kind, Start: n, NameLine: n})
+	y.d.tree.begin(symbol.Symbol{Name: y.d.pool.element(top.n - 1), Kind: kind, Start: n, NameLine: n})
 }
 
 // flowKey takes the token just read for a key.
@@ -194,7 +193,7 @@ func (y *yaml) endFlowEntry(n int) {
 			if !top.token.quote {
 				typ = plainType(text)
 			}
-			describe(s, typ, text)
+			y.d.pool.describe(s, typ, text)
 		}
 		y.d.tree.end(max(n, y.d.tree.current().Start))
 	default:
@@ -235,7 +234,7 @@ func (y *yaml) closeFlow(keep, n int) {
 		block := len(y.flow) == 0 && len(y.boxes) > 0 && y.boxes[len(y.boxes)-1].entry
 		if (box.own || outer || block) && y.d.tree.kept() {
 			s := y.d.tree.current()
-			s.Signature = containerSignature(s.Kind, box.kind == '[', box.n)
+			s.Signature = y.d.pool.container(s.Kind, box.kind == '[', box.n)
 		}
 		if box.own {
 			y.d.tree.end(max(n, y.d.tree.current().Start))

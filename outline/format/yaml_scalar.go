@@ -31,7 +31,7 @@ func (y *yaml) value(b []byte, n, indent int, s *symbol.Symbol) {
 		if i := bytes.IndexAny(b[1:min(len(b), 3)], "123456789"); i >= 0 {
 			y.indent, y.first = max(indent, 0)+int(b[1+i]-'0')-1, false
 		}
-		describe(s, "text", nil)
+		y.d.pool.describe(s, "text", nil)
 	case c == '"' || c == '\'':
 		end := quoteEnd(b, 1, c)
 		switch {
@@ -46,7 +46,7 @@ func (y *yaml) value(b []byte, n, indent int, s *symbol.Symbol) {
 	case c == '{' || c == '[':
 		y.startFlow(b, n)
 	case c == '*':
-		describe(s, "alias", dropComment(b))
+		y.d.pool.describe(s, "alias", dropComment(b))
 	default:
 		y.mode = yamlPlain
 		text := dropComment(b)
@@ -56,7 +56,7 @@ func (y *yaml) value(b []byte, n, indent int, s *symbol.Symbol) {
 
 // scalar describes s and remembers what names an element or a resource.
 func (y *yaml) scalar(s *symbol.Symbol, typ string, text []byte) {
-	describe(s, typ, text)
+	y.d.pool.describe(s, typ, text)
 	if len(y.boxes) == 0 {
 		return
 	}
@@ -70,30 +70,6 @@ func (y *yaml) scalar(s *symbol.Symbol, typ string, text []byte) {
 	}
 	if !top.seq && s != nil && (string(top.key) == "name" || string(top.key) == "id" && top.label == "") {
 		top.label = string(top.key) + ": " + preview(text, 40)
-	}
-}
-
-// scalarKinds are the kinds of elements of a scalar type.
-var scalarKinds = map[string]symbol.Kind{
-	"string": symbol.String, "text": symbol.String, "date": symbol.String, "alias": symbol.Variable,
-	"number": symbol.Number, "boolean": symbol.Boolean, "null": symbol.Null,
-}
-
-// describe makes s a scalar of a type with a preview of its text. Of an element
-// the kind says the type.
-func describe(s *symbol.Symbol, typ string, text []byte) {
-	const most = 40
-	if s == nil {
-		return
-	}
-	p := preview(text[:min(len(text), 4*most)], most)
-	switch {
-	case s.Kind == symbol.Object:
-		s.Kind, s.Signature = scalarKinds[typ], p
-	case p == "":
-		s.Signature = typ
-	default:
-		s.Signature = typ + " " + p
 	}
 }
 
