@@ -14,7 +14,7 @@ type scanner func(d *doc)
 // scanners holds one scanner for each language by its name.
 var scanners = map[string]scanner{
 	"json":       scanJSON,
-	"jsonc":      scanJSON,
+	"jsonc":      scanJSON5,
 	"jsonl":      scanJSONLines,
 	"markdown":   scanMarkdown,
 	"mdx":        scanMDX,

@@ -14,29 +14,46 @@ import (
 // maxJSONDepth is the nesting at which jsontext gives up.
 const maxJSONDepth = 10_000
 
-// scanJSON handles JSON and JSON with comments. What strict JSON refuses is
-// tried once more with comments and trailing commas blanked out, which changes
-// no offset.
-func scanJSON(d *doc) {
+// scanJSON handles JSON. Comments and trailing commas are let pass, the other
+// liberties of JSON5 are understood but reported as errors.
+func scanJSON(d *doc) { scanAnyJSON(d, false) }
+
+// scanJSON5 handles JSON with comments and JSON5.
+func scanJSON5(d *doc) { scanAnyJSON(d, true) }
+
+// scanAnyJSON tries what strict JSON refuses once more with comments and trailing
+// commas blanked out, which changes no offset, and then with the tokens of JSON5
+// replaced.
+func scanAnyJSON(d *doc, relaxed bool) {
 	body := d.src[d.bom:]
-	err := jsonDocument(d, body, d.bom)
-	if err == nil || d.ended {
+	err := jsonDocument(d, body, nil)
+	if err == nil || d.stopped() {
 		return
 	}
 	if plain, changed := blankComments(body); changed {
 		d.tree.restart()
 		d.lines.line = 1
-		err = jsonDocument(d, plain, d.bom)
+		err = jsonDocument(d, plain, nil)
+		body = plain
+	}
+	if err == nil || d.stopped() {
+		return
 	}
 	switch {
-	case err == nil:
 	case errors.Is(err, errManyValues):
 		d.tree.restart()
 		scanJSONLines(d)
 	case errors.Is(err, errTooDeep):
 		d.source, d.why = symbol.Segments, symbol.TooLarge
 	default:
-		d.broken(symbol.Segments)
+		if from := relax(body); from != nil {
+			d.tree.restart()
+			d.lines.line = 1
+			err = jsonDocument(d, from.out, from)
+		}
+		if err != nil || !relaxed {
+			d.broken(symbol.Segments)
+		}
 	}
 }
 
@@ -46,10 +63,11 @@ var (
 	errStopped    = errors.New("stopped")
 )
 
-// jsonDocument adds the symbols of the one value in body, which starts at the
-// offset base of the file. On an error the symbols before it are there.
-func jsonDocument(d *doc, body []byte, base int) error {
-	w := newJSONWalk(d, body, base)
+// jsonDocument adds the symbols of the one value in body, which is the file
+// behind its byte order mark, or was made of that. On an error the symbols before
+// it are there.
+func jsonDocument(d *doc, body []byte, from *relaxed) error {
+	w := newJSONWalk(d, body, from)
 	err := w.root()
 	if err == nil {
 		err = w.trailing()
@@ -65,7 +83,8 @@ func jsonDocument(d *doc, body []byte, base int) error {
 type jsonWalk struct {
 	d    *doc
 	body []byte
-	base int // offset of body in the file
+	base int      // offset of body in the file
+	from *relaxed // what body was made of, or nil
 	dec  *jsontext.Decoder
 	open []jsonFrame
 }
@@ -80,10 +99,10 @@ type jsonFrame struct {
 	label   string // the name or id of an element: name: "x"
 }
 
-func newJSONWalk(d *doc, body []byte, base int) *jsonWalk {
+func newJSONWalk(d *doc, body []byte, from *relaxed) *jsonWalk {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return &jsonWalk{d: d, body: body, base: base, dec: dec}
+	return &jsonWalk{d: d, body: body, base: d.bom, from: from, dec: dec}
 }
 
 // root reads one value and all below it. It has no symbol itself: its keys or
@@ -133,14 +152,14 @@ func (w *jsonWalk) member() error {
 	if err != nil {
 		return w.fail(err)
 	}
-	at := w.base + int(w.dec.InputOffset()) - len(raw)
+	at := int(w.dec.InputOffset()) - len(raw)
 	if w.d.tree.full() {
 		return w.skip(at, "key")
 	}
 	c := child{w.d.pool.jsonName(raw), symbol.Key, at}
 	err = w.enter(c)
 	if err != nil { // the key stands before the error
-		line := w.d.lines.at(at)
+		line := w.line(at)
 		w.d.tree.leaf(symbol.Symbol{Name: c.name, Kind: c.kind, Start: line, End: line, NameLine: line})
 	}
 	return err
@@ -172,15 +191,31 @@ func (w *jsonWalk) scalarElement(raw []byte, kind jsontext.Kind, i int) {
 	if w.d.tree.full() || w.d.tree.path == "" && !startsLine(w.body, at) {
 		return
 	}
-	line, last := w.d.lines.at(w.base+at), w.d.lines.at(w.base+end-1)
+	line, last := w.line(at), w.line(end-1)
 	if !w.d.tree.wanted(i) {
 		w.d.tree.omit(line, last, "element")
 		return
 	}
-	_, value, _ := strings.Cut(w.scalarSignature(kind, raw), " ") // the kind says the type
+	_, value, _ := strings.Cut(w.scalarSignature(kind, w.written(raw)), " ") // the kind says the type
 	w.d.tree.leaf(symbol.Symbol{
 		Name: w.d.pool.element(i), Kind: scalarKind(kind), Start: line, End: last, NameLine: line, Signature: value,
 	})
+}
+
+// line returns the line of the byte of body at an offset.
+func (w *jsonWalk) line(at int) int {
+	if w.from != nil {
+		at = w.from.origin(at)
+	}
+	return w.d.lines.at(w.base + at)
+}
+
+// written returns the scalar that was read last as it stands in the file.
+func (w *jsonWalk) written(raw []byte) []byte {
+	if w.from == nil {
+		return raw
+	}
+	return w.from.written(int(w.dec.InputOffset()) - len(raw))
 }
 
 // enter reads a scalar, or the opening bracket of a container.
@@ -195,9 +230,9 @@ func (w *jsonWalk) enter(c child) error {
 	if c.kind != "" {
 		at := c.at
 		if at < 0 {
-			at = w.base + int(w.dec.InputOffset()) - 1
+			at = int(w.dec.InputOffset()) - 1
 		}
-		line := w.d.lines.at(at)
+		line := w.line(at)
 		w.d.tree.begin(symbol.Symbol{Name: c.name, Kind: c.kind, Start: line, End: line, NameLine: line})
 	}
 	w.open = append(w.open, jsonFrame{array: kind == '[', symbol: c.kind != "", element: c.at < 0})
@@ -209,10 +244,10 @@ func (w *jsonWalk) scalar(c child, kind jsontext.Kind) error {
 	if err != nil || c.kind == "" {
 		return w.fail(err)
 	}
-	line := w.d.lines.at(c.at)
+	line := w.line(c.at)
 	s := symbol.Symbol{
 		Name: c.name, Kind: c.kind, Start: line, NameLine: line,
-		End: w.d.lines.at(w.base + int(w.dec.InputOffset()) - 1), Signature: w.scalarSignature(kind, raw),
+		End: w.line(int(w.dec.InputOffset()) - 1), Signature: w.scalarSignature(kind, w.written(raw)),
 	}
 	w.d.tree.leaf(s)
 	if top := &w.open[len(w.open)-1]; top.element && (c.name == "name" || c.name == "id" && top.label == "") {
@@ -227,7 +262,7 @@ func (w *jsonWalk) leave() error {
 	if _, err := w.dec.ReadToken(); err != nil {
 		return w.fail(err)
 	}
-	w.close(w.base + int(w.dec.InputOffset()) - 1)
+	w.close(int(w.dec.InputOffset()) - 1)
 	return nil
 }
 
@@ -240,7 +275,7 @@ func (w *jsonWalk) close(last int) {
 	if w.d.tree.top().kept {
 		w.d.tree.current().Signature = w.containerSignature(&top)
 	}
-	w.d.tree.end(w.d.lines.at(last))
+	w.d.tree.end(w.line(last))
 }
 
 // skip passes over one value for which there is no room. at is where its key
@@ -253,11 +288,11 @@ func (w *jsonWalk) skip(at int, noun string) error {
 	if len(w.open) > w.d.tree.levels {
 		return nil // too deep to be missed
 	}
-	end := w.base + int(w.dec.InputOffset())
+	end := int(w.dec.InputOffset())
 	if at < 0 {
 		at = end - len(raw)
 	}
-	w.d.tree.omit(w.d.lines.at(at), w.d.lines.at(end-1), noun)
+	w.d.tree.omit(w.line(at), w.line(end-1), noun)
 	return nil
 }
 
@@ -282,10 +317,10 @@ func (w *jsonWalk) fail(err error) error {
 
 // abandon closes what is open where the error stands.
 func (w *jsonWalk) abandon(err error) {
-	at := w.base + max(int(w.dec.InputOffset())-1, 0)
+	at := max(int(w.dec.InputOffset())-1, 0)
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
-		at = max(at, w.base+min(int(syntax.ByteOffset), len(w.body)-1))
+		at = max(at, min(int(syntax.ByteOffset), len(w.body)-1))
 	}
 	for len(w.open) > 0 {
 		w.close(at)

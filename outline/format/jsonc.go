@@ -26,7 +26,7 @@ type blanker struct {
 // token passes over the token at i and returns where the next one starts.
 func (b *blanker) token(i int) int {
 	switch c := b.in[i]; {
-	case c == '"':
+	case c == '"' || c == '\'': // ' is of JSON5
 		b.comma = 0
 		return endOfString(b.in, i)
 	case c == ',':
@@ -65,17 +65,27 @@ func (b *blanker) blank(from, to int) int {
 // endOfString returns the offset after the closing quote of the string that
 // opens at i. A string that is not closed ends with its line.
 func endOfString(b []byte, i int) int {
+	quote := b[i]
 	for i++; i < len(b); i++ {
 		switch b[i] {
 		case '\\':
-			i++
-		case '"':
+			i = escapeEnd(b, i)
+		case quote:
 			return i + 1
 		case '\n':
 			return i
 		}
 	}
 	return len(b)
+}
+
+// escapeEnd returns the offset of the last byte of the character behind the
+// backslash at i.
+func escapeEnd(b []byte, i int) int {
+	if i+2 < len(b) && b[i+1] == '\r' && b[i+2] == '\n' {
+		return i + 2
+	}
+	return i + 1
 }
 
 // startsLine reports whether only blanks stand before i on its line.
