@@ -1,7 +1,6 @@
 package hashline
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -112,23 +111,33 @@ func Apply(t *Text, edits []Edit) (*Applied, error) {
 		return nil, err
 	}
 	w := writer{old: t}
-	out, err := w.write(pieces)
-	if err != nil {
+	a := &Applied{Old: t, Renumber: shifts(pieces)}
+	if a.New, err = w.write(pieces); err != nil {
 		return nil, err
 	}
-	a := &Applied{Old: t, New: t.Edited(out)}
-	a.Map, a.Renumber = mapPieces(t, a.New, pieces)
-	if a.New.HasBOM() && !t.HasBOM() {
+	if a.New.HasBOM() != t.HasBOM() {
 		// A line that started with U+FEFF has become the first one, and that is a
 		// byte order mark now: the lines are no longer those that the edits made.
 		a.Map = MapLines(t, a.New)
+		a.Hunks = Hunks(t, a.New, a.Map)
+		return a, nil
 	}
-	a.Hunks = Hunks(t, a.New, a.Map)
+	a.Map = mapPieces(t, a.New, pieces)
+	touched := make([]Range, 0, len(pieces)+1)
+	for _, p := range pieces {
+		if !p.inserts() {
+			touched = append(touched, p.old)
+		}
+	}
+	if n := t.Lines(); w.open() && (len(touched) == 0 || touched[len(touched)-1].End < n) {
+		touched = append(touched, Range{n, n}) // it may have got a terminator
+	}
+	a.Hunks = hunks(t, a.New, a.Map, touched)
 	return a, nil
 }
 
 // Changed reports whether the bytes differ.
-func (a *Applied) Changed() bool { return !bytes.Equal(a.Old.bytes, a.New.bytes) }
+func (a *Applied) Changed() bool { return len(a.Hunks) > 0 || a.Old.bom != a.New.bom }
 
 // FirstChangedLine returns the first line of New that differs: the line after a
 // deletion, the last line if there is none after it, 1 for a text without lines;

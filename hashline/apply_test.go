@@ -132,7 +132,7 @@ func (r *reference) join() string {
 
 // batchGen draws edits of a text of n lines; they may overlap.
 func batchGen(n int) *rapid.Generator[[]Edit] {
-	line := rapid.SampledFrom([]string{"", "a", "b", "}", "new", "\xff", "é"})
+	line := rapid.SampledFrom([]string{"", "a", "b", "}", "new", "\xff", "é", BOM, BOM + "a"})
 	edit := rapid.Custom(func(t *rapid.T) Edit {
 		e := Edit{Op: Op(rapid.IntRange(0, 3).Draw(t, "op")), Lines: rapid.SliceOfN(line, 0, 4).Draw(t, "lines")}
 		if n == 0 {
@@ -207,6 +207,12 @@ func applyEqualsReference(t *rapid.T) {
 // checkApplied holds what the parts of a result say about each other.
 func checkApplied(t *rapid.T, a *Applied, edits []Edit) {
 	checkMap(t, a.Map, a.Old, a.New)
+	if index := NewText(a.New.Bytes()); a.New.bom != index.bom || !slices.Equal(a.New.ends, index.ends) {
+		t.Fatalf("the index of %q is %v, want %v", a.New.Bytes(), a.New.ends, index.ends)
+	}
+	if want := Hunks(a.Old, a.New, a.Map); !slices.Equal(a.Hunks, want) {
+		t.Fatalf("hunks %v, want %v", a.Hunks, want)
+	}
 	touched := map[int]bool{}
 	for _, e := range edits {
 		if e.Op == Replace || e.Op == Delete {

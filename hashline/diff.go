@@ -13,6 +13,12 @@ type Hunk struct{ Old, New Range }
 // between them: what is not proven to stay counts as different, except for
 // equal lines at the ends of a difference.
 func Hunks(old, new *Text, m *LineMap) []Hunk {
+	return hunks(old, new, m, []Range{{1, old.Lines()}})
+}
+
+// hunks is Hunks where of the lines that stay only those in touched, which is
+// sorted and merged, may have another terminator.
+func hunks(old, new *Text, m *LineMap, touched []Range) []Hunk {
 	var out []Hunk
 	at := Hunk{Old: Range{1, 0}, New: Range{1, 0}} // the difference being collected
 	flush := func(nextOld, nextNew int) {
@@ -23,7 +29,10 @@ func Hunks(old, new *Text, m *LineMap) []Hunk {
 	}
 	for _, i := range m.kept {
 		for s := m.spans[i]; s.len > 0; {
-			n := sameBytes(old, new, s)
+			for len(touched) > 0 && touched[0].End < s.old {
+				touched = touched[1:]
+			}
+			n := sameBytes(old, new, s, touched)
 			if n > 0 {
 				flush(s.old, s.new)
 				at.Old.Start, at.New.Start = s.old+n, s.new+n
@@ -38,20 +47,28 @@ func Hunks(old, new *Text, m *LineMap) []Hunk {
 
 // sameBytes returns how many lines at the start of a kept span have the same
 // terminators as well.
-func sameBytes(old, new *Text, s span) int {
-	bytesOf := func(t *Text, first int) []byte {
+func sameBytes(old, new *Text, s span, touched []Range) int {
+	bytesOf := func(t *Text, first, n int) []byte {
 		start, _ := t.Span(first)
-		_, end := t.Span(first + s.len - 1)
+		_, end := t.Span(first + n - 1)
 		return t.bytes[start:end]
 	}
-	if bytes.Equal(bytesOf(old, s.old), bytesOf(new, s.new)) {
-		return s.len
+	for _, r := range touched {
+		if r.Start >= s.old+s.len {
+			break
+		}
+		n := max(r.Start, s.old) - s.old
+		last := min(r.End, s.old+s.len-1) - s.old
+		if bytes.Equal(bytesOf(old, s.old+n, last-n+1), bytesOf(new, s.new+n, last-n+1)) {
+			continue
+		}
+		for ; n <= last; n++ {
+			if !bytes.Equal(old.Terminator(s.old+n), new.Terminator(s.new+n)) {
+				return n
+			}
+		}
 	}
-	n := 0
-	for bytes.Equal(old.Terminator(s.old+n), new.Terminator(s.new+n)) {
-		n++
-	}
-	return n
+	return s.len
 }
 
 // trim takes equal lines off both ends of a hunk.

@@ -2,7 +2,6 @@ package hashline
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -155,31 +154,5 @@ func TestLinePanicsOutside(t *testing.T) {
 			}()
 			text.Line(n)
 		}()
-	}
-}
-
-// TestEdited holds Edited against NewText, for texts with the ends, marks and
-// missing ends that an edit can meet.
-func TestEdited(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	pieces := []string{"a", "b", "\n", "\n", "\r\n", "\r", BOM, "\xef", strings.Repeat("x", 5000), "\n\n\n"}
-	some := func(most int) string {
-		var sb strings.Builder
-		for range rng.IntN(most + 1) {
-			sb.WriteString(pieces[rng.IntN(len(pieces))])
-		}
-		return sb.String()
-	}
-	for range 20_000 {
-		head, tail := some(5), some(5)
-		old := NewText([]byte(head + some(4) + tail))
-		now := []byte(head + some(4) + tail)
-		if rng.IntN(8) == 0 {
-			now = []byte(some(6))
-		}
-		got, want := old.Edited(now), NewText(now)
-		if got.bom != want.bom || !slices.Equal(got.ends, want.ends) {
-			t.Fatalf("%q edited to %q: ends %v, want %v", old.bytes, now, got.ends, want.ends)
-		}
 	}
 }

@@ -77,4 +77,29 @@ func (c *coverage) ranges() []hashline.Range {
 	return out
 }
 
+// above returns the lines whose count is higher than in d, merged.
+func (c *coverage) above(d coverage) []hashline.Range {
+	var out []hashline.Range
+	add := func(start, end int32) {
+		if start <= end {
+			out = append(out, hashline.Range{Start: int(start), End: int(end)})
+		}
+	}
+	for _, r := range c.runs {
+		at := r.start
+		first := sort.Search(len(d.runs), func(i int) bool { return d.runs[i].end >= r.start })
+		for _, less := range d.runs[first:] {
+			if less.start > r.end {
+				break
+			}
+			if less.count >= r.count {
+				add(at, less.start-1)
+				at = less.end + 1
+			}
+		}
+		add(at, r.end)
+	}
+	return hashline.Merge(out)
+}
+
 func (c *coverage) empty() bool { return len(c.runs) == 0 }

@@ -80,7 +80,7 @@ func TestAnchorSurvival(t *testing.T) {
 	for _, s := range steps {
 		texts := map[string]*hashline.Text{"v1": s.old, "live": s.new}
 		all := []hashline.Range{rng(1, s.old.Lines())}
-		scene := &Scene{Held: []Held{{Snapshot: "v1", Lines: all, Whole: all}}, Live: s.new, Texts: fakeTexts{texts, nil}}
+		scene := &Scene{Held: []*Held{{Snapshot: "v1", Lines: all, Whole: all}}, Live: s.new, Texts: fakeTexts{texts, nil}}
 		for n := 1; n <= s.old.Lines(); n++ {
 			v := scene.Resolve(s.old.Anchor(n, 4), "")
 			count[v.Status]++

@@ -1,9 +1,8 @@
 package recovery
 
 import (
-	"cmp"
 	"container/list"
-	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -25,26 +24,56 @@ type Delivery struct {
 	Pin func() (release func())
 }
 
-// Held is what a session was shown of one version of a file.
+// Held is what a session was shown of one version of a file. It is immutable.
 type Held struct {
 	Snapshot string
 	Digest   hashline.Digest
 	// Lines are all lines delivered, Whole those delivered complete at least
 	// once. Both are sorted and merged.
 	Lines, Whole []hashline.Range
-	// Told is the snapshot up to which the session knows what became of these
-	// lines: by a notice, or because the change was its own edit. It is Gone
-	// after the file was, and empty if it was told nothing since the delivery.
-	Told string
+
+	time int64 // of its latest delivery, see Ledgers.time
 }
 
 // Gone stands for the snapshot of a file that does not exist.
 const Gone = "gone"
 
-// File is what a session was shown of one file.
+// File is what a session was shown of one file, as of one moment. It is a view:
+// what it costs does not depend on how many versions are held.
 type File struct {
 	Path string
-	Held []Held // the most recently delivered version first
+	Held []*Held // the most recently delivered version first
+
+	told         string // the snapshot that the session was told of last
+	toldAt, gone int64  // when it was told, and when it was told that the file is gone
+}
+
+// Told returns the snapshot up to which the session knows what became of the
+// lines of h: by a notice, or because the change was its own edit. It is Gone
+// after the file was, and empty if it was told nothing since the delivery.
+func (f File) Told(h *Held) string {
+	switch {
+	case h.time < f.gone:
+		return Gone
+	case h.time < f.toldAt:
+		return f.told
+	default:
+		return ""
+	}
+}
+
+// Knows reports whether the session needs no news of its lines when the file is
+// at that snapshot, which may be Gone.
+func (f File) Knows(snapshot string) bool {
+	for _, h := range f.Held {
+		if h.time < f.gone || h.time < f.toldAt && f.told == snapshot {
+			return true // and so are all that were delivered before
+		}
+		if h.Snapshot != snapshot {
+			return false
+		}
+	}
+	return true
 }
 
 // Ledgers are all ledgers of a user, under one bound of memory. Past the bound
@@ -55,7 +84,7 @@ type Ledgers struct {
 	mu      sync.Mutex // guards all below, and every Ledger
 	bytes   int64
 	evicted int64
-	time    int64      // deliveries so far
+	time    int64      // deliveries and tellings so far
 	oldest  *list.List // of *version, the least recently delivered first
 }
 
@@ -72,34 +101,29 @@ func (s *Ledgers) Bytes() (bytes, evicted int64) {
 
 // Ledger is what one session was shown. It is safe for concurrent use.
 type Ledger struct {
-	set   *Ledgers
-	files map[string]*file
+	set    *Ledgers
+	files  map[string]*file
+	recent *list.List // of *file, the most recently delivered first
 }
 
 type file struct {
-	path     string
-	versions []*version // in no order
-}
-
-// newest returns the versions, the most recently delivered first.
-func (f *file) newest() []*version {
-	sorted := slices.Clone(f.versions)
-	slices.SortStableFunc(sorted, func(a, b *version) int { return cmp.Compare(b.lastTime(), a.lastTime()) })
-	return sorted
+	view     File // but Held
+	held     recency
+	versions map[string]*version // by snapshot
+	at       *list.Element
 }
 
 // version is one version of a file in one ledger.
 type version struct {
-	ledger   *Ledger
-	file     *file
-	snapshot string
-	digest   hashline.Digest
-	told     string
-	all      coverage
-	whole    coverage
-	release  func()
-	bytes    int64         // as counted in Ledgers.bytes
-	at       *list.Element // nil once dropped
+	ledger *Ledger
+	file   *file
+	held   *Held // replaced at every change
+	// all and partial count the deliveries of each line, and those of them that
+	// did not show it whole.
+	all, partial coverage
+	release      func()
+	bytes        int64         // as counted in Ledgers.bytes
+	at           *list.Element // nil once dropped
 	// times are the numbers of its latest deliveries that were not withdrawn,
 	// ascending; the last one orders the versions of a file.
 	times []int64
@@ -117,7 +141,9 @@ func (v *version) lastTime() int64 {
 }
 
 // New returns an empty ledger.
-func (s *Ledgers) New() *Ledger { return &Ledger{set: s, files: map[string]*file{}} }
+func (s *Ledgers) New() *Ledger {
+	return &Ledger{set: s, files: map[string]*file{}, recent: list.New()}
+}
 
 // A Receipt is the record of one delivery.
 type Receipt struct {
@@ -151,6 +177,7 @@ func (l *Ledger) Record(d Delivery) *Receipt {
 		v.times = slices.Delete(v.times, 0, 1)
 	}
 	r.countLocked(+1)
+	l.orderLocked(v.file)
 	releases := append(l.set.trimLocked(), release)
 	l.set.mu.Unlock()
 	callAll(releases)
@@ -169,20 +196,30 @@ func callAll(fs []func()) {
 func (l *Ledger) versionLocked(d Delivery) *version {
 	f := l.files[d.Path]
 	if f == nil {
-		f = &file{path: d.Path}
+		f = &file{view: File{Path: d.Path}, versions: map[string]*version{}}
+		f.at = l.recent.PushFront(f)
 		l.files[d.Path] = f
 	}
-	i := slices.IndexFunc(f.versions, func(v *version) bool { return v.snapshot == d.Snapshot })
-	if i < 0 {
-		v := &version{ledger: l, file: f, snapshot: d.Snapshot, digest: d.Digest}
+	v := f.versions[d.Snapshot]
+	if v == nil {
+		v = &version{ledger: l, file: f, held: &Held{Snapshot: d.Snapshot, Digest: d.Digest}}
 		v.at = l.set.oldest.PushBack(v)
-		f.versions = append(f.versions, v)
+		f.versions[d.Snapshot] = v
 		return v
 	}
-	v := f.versions[i]
-	v.told = ""
 	l.set.oldest.MoveToBack(v.at)
 	return v
+}
+
+// orderLocked puts a file in its place among the recent ones.
+func (l *Ledger) orderLocked(f *file) {
+	for at := l.recent.Front(); at != nil; at = at.Next() {
+		if other := at.Value.(*file); other != f && other.held.newest() <= f.held.newest() {
+			l.recent.MoveBefore(f.at, at)
+			return
+		}
+	}
+	l.recent.MoveToBack(f.at)
 }
 
 // countLocked adds n to the counts of the receipt's lines.
@@ -191,23 +228,36 @@ func (r *Receipt) countLocked(n int32) {
 	for _, lines := range r.lines {
 		v.all.add(lines, n)
 	}
-	for _, lines := range hashline.Subtract(r.lines, r.partial) {
-		v.whole.add(lines, n)
+	for _, lines := range r.partial {
+		v.partial.add(lines, n)
 	}
-	v.weighLocked()
+	v.publishLocked()
 }
 
-// versionBytes is the memory of a version besides its runs and strings, and of
-// its file's entry.
-const versionBytes = 400
-
-// weighLocked counts the version's memory anew.
-func (v *version) weighLocked() {
-	bytes := versionBytes + int64(len(v.file.path)+len(v.snapshot)) +
-		runBytes*int64(cap(v.all.runs)+cap(v.whole.runs))
+// publishLocked makes what is held of the version anew.
+func (v *version) publishLocked() {
+	was := v.held
+	v.held = &Held{Snapshot: was.Snapshot, Digest: was.Digest, time: v.lastTime()}
+	v.held.Lines = v.all.ranges()
+	v.held.Whole = v.held.Lines
+	ranges := len(v.held.Lines)
+	if !v.partial.empty() {
+		v.held.Whole = v.all.above(v.partial)
+		ranges += len(v.held.Whole)
+	}
+	v.file.held.replace(was, v.held)
+	bytes := versionBytes + int64(len(v.file.view.Path)+len(was.Snapshot)) +
+		runBytes*int64(cap(v.all.runs)+cap(v.partial.runs)) + rangeBytes*int64(ranges)
 	v.ledger.set.bytes += bytes - v.bytes
 	v.bytes = bytes
 }
+
+// versionBytes is the memory of a version besides its runs, ranges and strings,
+// and of its file's entry; rangeBytes that of one range.
+const (
+	versionBytes = 480
+	rangeBytes   = 16
+)
 
 // Withdraw undoes a delivery whose reply did not leave. It is exact: lines that
 // another reply delivered stay. A second call does nothing, nor does a call
@@ -221,9 +271,12 @@ func (r *Receipt) Withdraw() {
 	v := r.version
 	var release func()
 	if r.lines != nil && v.at != nil {
+		if len(v.times) > 1 { // else it is dropped, or was delivered often before
+			v.times = slices.DeleteFunc(v.times, func(t int64) bool { return t == r.time })
+		}
 		r.countLocked(-1)
 		r.lines = nil
-		v.times = slices.DeleteFunc(v.times, func(t int64) bool { return t == r.time })
+		v.ledger.orderLocked(v.file)
 		if v.all.empty() {
 			release = v.dropLocked()
 		}
@@ -238,9 +291,11 @@ func (v *version) dropLocked() (release func()) {
 	l.set.oldest.Remove(v.at)
 	v.at = nil
 	l.set.bytes -= v.bytes
-	f.versions = slices.DeleteFunc(f.versions, func(w *version) bool { return w == v })
-	if len(f.versions) == 0 && l.files[f.path] == f {
-		delete(l.files, f.path)
+	delete(f.versions, v.held.Snapshot)
+	f.held.remove(v.held)
+	if len(f.versions) == 0 && l.files[f.view.Path] == f {
+		delete(l.files, f.view.Path)
+		l.recent.Remove(f.at)
 	}
 	return v.release
 }
@@ -262,7 +317,7 @@ func (l *Ledger) Forget(path string) {
 	var releases []func()
 	for name, f := range l.files {
 		if path == "" || name == path {
-			for _, v := range slices.Clone(f.versions) {
+			for _, v := range f.versions {
 				releases = append(releases, v.dropLocked())
 			}
 		}
@@ -277,12 +332,14 @@ func (l *Ledger) Forget(path string) {
 func (l *Ledger) Tell(path, snapshot string) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
-	if f := l.files[path]; f != nil {
-		for _, v := range f.versions {
-			if v.told != Gone {
-				v.told = snapshot
-			}
-		}
+	f := l.files[path]
+	if f == nil {
+		return
+	}
+	l.set.time++
+	f.view.told, f.view.toldAt = snapshot, l.set.time
+	if snapshot == Gone {
+		f.view.gone = l.set.time
 	}
 }
 
@@ -299,23 +356,21 @@ func (l *Ledger) File(path string) File {
 
 // Files returns what the session was shown, the most recently delivered file
 // first.
-func (l *Ledger) Files() []File {
+func (l *Ledger) Files() []File { return l.Recent(math.MaxInt) }
+
+// Recent returns the first of Files, at most that many.
+func (l *Ledger) Recent(most int) []File {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
-	sorted := slices.SortedFunc(maps.Values(l.files), func(a, b *file) int {
-		return cmp.Or(cmp.Compare(b.newest()[0].lastTime(), a.newest()[0].lastTime()), cmp.Compare(a.path, b.path))
-	})
-	out := make([]File, 0, len(sorted))
-	for _, f := range sorted {
-		out = append(out, f.viewLocked())
+	out := make([]File, 0, min(most, len(l.files)))
+	for at := l.recent.Front(); at != nil && len(out) < most; at = at.Next() {
+		out = append(out, at.Value.(*file).viewLocked())
 	}
 	return out
 }
 
 func (f *file) viewLocked() File {
-	out := File{Path: f.path}
-	for _, v := range f.newest() {
-		out.Held = append(out.Held, Held{v.snapshot, v.digest, v.all.ranges(), v.whole.ranges(), v.told})
-	}
+	out := f.view
+	out.Held = f.held.view()
 	return out
 }

@@ -11,7 +11,7 @@ import (
 // onScene makes the scene of a session that was shown all lines of old.
 func onScene(old, live string) *Scene {
 	texts := map[string]*hashline.Text{"v1": hashline.NewText([]byte(old)), "live": hashline.NewText([]byte(live))}
-	held := []Held{{Snapshot: "v1", Lines: []hashline.Range{rng(1, max(1, texts["v1"].Lines()))}}}
+	held := []*Held{{Snapshot: "v1", Lines: []hashline.Range{rng(1, max(1, texts["v1"].Lines()))}}}
 	held[0].Whole = held[0].Lines
 	return &Scene{Held: held, Live: texts["live"], Texts: fakeTexts{texts, nil}}
 }
@@ -178,7 +178,7 @@ func TestRemapsAtTheSessionsWidth(t *testing.T) {
 
 func TestSight(t *testing.T) {
 	s := onScene(tenLines, "new\n"+tenLines)
-	s.Held = []Held{
+	s.Held = []*Held{
 		{Snapshot: "v1", Lines: []hashline.Range{rng(2, 5)}, Whole: []hashline.Range{rng(2, 3), rng(5, 5)}},
 		{Snapshot: "gone", Lines: []hashline.Range{rng(1, 9)}, Whole: []hashline.Range{rng(1, 9)}},
 	}

@@ -39,7 +39,7 @@ type Texts interface {
 type Scene struct {
 	// Held is what the session was shown, the most recent version first; see
 	// Ledger.File.
-	Held []Held
+	Held []*Held
 	// Live is the text that the file has now.
 	Live *hashline.Text
 	// Texts gives the older versions.
@@ -55,18 +55,20 @@ type Scene struct {
 	// who reads again gets on.
 	Careful bool
 
-	views map[string]*view
+	views    map[string]*view
+	followed []*view  // those of views that are kept, in the order of following
+	others   []*other // see kept; nil before it was needed
 }
 
 // view is a delivered version with its way to the live text.
 type view struct {
-	held  Held
+	held  *Held
 	text  *hashline.Text
 	lines *hashline.LineMap
 }
 
 // view returns the view of a delivered version, or nil if it is not kept.
-func (s *Scene) view(h Held) *view {
+func (s *Scene) view(h *Held) *view {
 	if v, ok := s.views[h.Snapshot]; ok {
 		return v
 	}
@@ -74,6 +76,7 @@ func (s *Scene) view(h Held) *view {
 	if text, ok := s.Texts.Text(h.Snapshot); ok {
 		if lines, ok := s.Texts.Map(h.Snapshot); ok {
 			v = &view{h, text, lines}
+			s.followed = append(s.followed, v)
 		}
 	}
 	if s.views == nil {
@@ -286,7 +289,8 @@ const (
 // Sight returns how the session has seen a live line.
 func (s *Scene) Sight(line int) Sight {
 	best := Unseen
-	for v := range s.kept() {
+	shows := func(o *other) bool { return o.shows(s.Live.Line(line)) }
+	for v := range s.kept(shows) {
 		old, ok := v.lines.Old(line)
 		switch {
 		case !ok || !hashline.ContainsLine(v.held.Lines, old):

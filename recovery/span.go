@@ -102,7 +102,7 @@ func (s *Scene) lostBetween(span Span) []Verdict {
 		return nil
 	}
 	var v *view
-	for v = range s.kept(span.Start.Snapshot) {
+	for v = range s.kept(anyVersion, span.Start.Snapshot) {
 		break
 	}
 	var out []Verdict
@@ -124,33 +124,6 @@ func (s *Scene) lost(v *view, line int, fate hashline.Fate) Verdict {
 	}
 }
 
-// kept returns the delivered versions that are still kept, those of the given
-// snapshots first, then those that were followed already. The others cost a
-// comparison each, and a session that edits a file holds many.
-func (s *Scene) kept(first ...string) iter.Seq[*view] {
-	rank := func(h Held) int {
-		switch _, followed := s.views[h.Snapshot]; {
-		case slices.Contains(first, h.Snapshot):
-			return 0
-		case followed:
-			return 1
-		default:
-			return 2
-		}
-	}
-	return func(yield func(*view) bool) {
-		byRank := [3][]Held{}
-		for _, h := range s.Held {
-			byRank[rank(h)] = append(byRank[rank(h)], h)
-		}
-		for _, h := range slices.Concat(byRank[:]...) {
-			if v := s.view(h); v != nil && !yield(v) {
-				return
-			}
-		}
-	}
-}
-
 // witnesses returns the versions that tell what stands between the ends of a
 // span, and whether by them live line next followed live line n when they were
 // shown. Ends that were shown together, in one version, name what stood between
@@ -158,7 +131,7 @@ func (s *Scene) kept(first ...string) iter.Seq[*view] {
 // session was shown later: who sends those anchors did not have it in mind. Other
 // ends need for each step a version in which both lines were shown.
 func (s *Scene) witnesses(span Span, snapshot string) (views iter.Seq[*view], follows func(n, next int) bool) {
-	views = s.kept(span.Start.Snapshot, span.End.Snapshot)
+	views = s.kept(anyVersion, span.Start.Snapshot, span.End.Snapshot)
 	together := s.together(span, snapshot)
 	if together != nil {
 		views = slices.Values([]*view{together})
@@ -179,7 +152,7 @@ func (s *Scene) witnesses(span Span, snapshot string) (views iter.Seq[*view], fo
 // their anchors, or the one end that was delivered has; nil if there is none. A
 // snapshot leaves no other version.
 func (s *Scene) together(span Span, snapshot string) *view {
-	has := func(text *hashline.Text, h Held, v Verdict) bool {
+	has := func(text *hashline.Text, h *Held, v Verdict) bool {
 		n := v.Anchor.Line
 		return v.Status == NeverServed || hashline.ContainsLine(h.Lines, n) && v.Anchor.Matches(text.Hash(n))
 	}

@@ -76,7 +76,7 @@ const maxNewer = 8
 
 // superseded returns whether a line of a delivered version was shown again in
 // one that was delivered later: then what becomes of it is told of that one.
-func (c Change) superseded(h Held, newer []Held) func(n int) bool {
+func (c Change) superseded(h *Held, newer []*Held) func(n int) bool {
 	type showing struct {
 		lines []hashline.Range
 		of    *hashline.LineMap
@@ -100,8 +100,8 @@ func (c Change) superseded(h Held, newer []Held) func(n int) bool {
 // ranges returns the news about one delivered version: what became, since the
 // session was last told, of the lines that were proven to be there still and were
 // not shown again in a newer version.
-func (c Change) ranges(h Held, superseded func(n int) bool) []StaleRange {
-	if h.Told == Gone {
+func (c Change) ranges(h *Held, superseded func(n int) bool) []StaleRange {
+	if c.File.Told(h) == Gone {
 		return nil
 	}
 	before, since := c.known(h)
@@ -140,21 +140,21 @@ func (c Change) ranges(h Held, superseded func(n int) bool) []StaleRange {
 
 // known returns what the session was told last of a delivered version: which of
 // its lines are which of a later version, or of itself, that it was told of.
-func (c Change) known(h Held) (lines *hashline.LineMap, since string) {
-	if h.Told != "" && h.Told != h.Snapshot {
+func (c Change) known(h *Held) (lines *hashline.LineMap, since string) {
+	if told := c.File.Told(h); told != "" && told != h.Snapshot {
 		for _, ask := range []func(string, string) (*hashline.LineMap, bool){c.Told, c.Map} {
 			if ask == nil {
 				continue
 			}
-			if lines, ok := ask(h.Snapshot, h.Told); ok {
-				return lines, h.Told
+			if lines, ok := ask(h.Snapshot, told); ok {
+				return lines, told
 			}
 		}
 	}
 	return asServed(h)
 }
 
-func asServed(h Held) (lines *hashline.LineMap, since string) {
+func asServed(h *Held) (lines *hashline.LineMap, since string) {
 	last := 0
 	if n := len(h.Lines); n > 0 {
 		last = h.Lines[n-1].End

@@ -296,7 +296,7 @@ func (e *editing) perform(ctx context.Context) (*wire.EditResult, []delivery, er
 	}
 	written, err := s.server.cache.Write(ctx, folders, e.req.file, workspace.WriteOptions{
 		Create: e.req.create, Mode: s.fileMode(), NoSync: !s.server.opt.Sync,
-		Text: func() *hashline.Text { return e.applied.New },
+		Edit: func() *hashline.Applied { return e.applied },
 	}, e.run)
 	if err != nil {
 		return nil, e.shown, notWritten(err)

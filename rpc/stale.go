@@ -70,7 +70,7 @@ func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult
 		}
 		file := w.After.File()
 		f := s.ledger.File(file)
-		if s.stale != wire.StaleOff && !knows(f, w.Before.Snapshot()) {
+		if s.stale != wire.StaleOff && !f.Knows(w.Before.Snapshot()) {
 			n.compare(f, w.Before)
 		}
 		n.edited[file] = true
@@ -131,8 +131,8 @@ func (s *Session) push(ctx context.Context, c *conn.Conn) {
 func (n *news) gather(ctx context.Context, fresh []*workspace.Version) {
 	s := n.session
 	folders := *s.folders.Load()
-	for i, f := range s.ledger.Files() {
-		if i == staleFiles || ctx.Err() != nil {
+	for _, f := range s.ledger.Recent(staleFiles) {
+		if ctx.Err() != nil {
 			break
 		}
 		if n.edited[f.Path] {
@@ -145,7 +145,7 @@ func (n *news) gather(ctx context.Context, fresh []*workspace.Version) {
 		case err != nil:
 			continue // not a statement about its lines
 		}
-		if knows(f, snapshot) {
+		if f.Knows(snapshot) {
 			continue
 		}
 		n.add(ctx, f, snapshot)
@@ -161,16 +161,6 @@ func (s *Session) glance(ctx context.Context, folders workspace.Folders, file st
 		}
 	}
 	return s.server.cache.Glance(ctx, folders, s.server.places.of(file))
-}
-
-// knows reports whether the session knows the state of all it holds of a file.
-func knows(f recovery.File, snapshot string) bool {
-	for _, h := range f.Held {
-		if h.Snapshot != snapshot && h.Told != snapshot {
-			return false
-		}
-	}
-	return true
 }
 
 // add adds what became of one file, whose live snapshot is given; it may be

@@ -16,19 +16,52 @@ type content struct {
 	lossy  bool
 }
 
-// newContent makes the content of b. near is the text of bytes like b, which makes
-// it cheaper; it may be nil.
-func newContent(digest hashline.Digest, b []byte, near *hashline.Text) *content {
+// origin is how bytes came to be: by an edit of valid text.
+type origin struct{ *hashline.Applied }
+
+// originOf returns the origin of b, or nil if it is not that edit of live or does
+// not make b cheaper to describe. Both may be nil.
+func originOf(b []byte, live *Version, edit *hashline.Applied) *origin {
+	if live == nil || edit == nil || edit.Old != live.Text() || live.Lossy() || len(b) == 0 ||
+		len(edit.New.Bytes()) != len(b) || &edit.New.Bytes()[0] != &b[0] {
+		return nil
+	}
+	return &origin{edit}
+}
+
+// same reports whether the bytes are known to be those of the live text.
+func (o *origin) same() bool { return o != nil && !o.Changed() }
+
+// valid reports whether the bytes are UTF-8: the new lines are, because the old
+// ones were.
+func (o *origin) valid() bool {
+	for _, h := range o.Hunks {
+		if !h.New.Valid() {
+			continue
+		}
+		start, _ := o.New.Span(h.New.Start)
+		_, end := o.New.Span(h.New.End)
+		if !utf8.Valid(o.New.Bytes()[start:end]) {
+			return false
+		}
+	}
+	return true
+}
+
+// newContent makes the content of b. from, which may be nil, makes it cheaper.
+func newContent(digest hashline.Digest, b []byte, from *origin) *content {
 	c := &content{digest: digest, bytes: b}
 	var binary bool
-	if c.mime, binary = sniff(b); !binary {
-		if near != nil {
-			c.text = near.Edited(b)
-		} else {
-			c.text = hashline.NewText(b)
+	if from != nil {
+		c.lossy = !from.valid()
+		if c.mime, binary = sniffKnown(b, false, func() bool { return !c.lossy }); !binary {
+			c.text = from.New
 		}
+	} else if c.mime, binary = sniff(b); !binary {
+		c.text = hashline.NewText(b)
 		c.lossy = !utf8.Valid(b)
 	}
+	c.lossy = c.lossy && !binary
 	return c
 }
 

@@ -60,7 +60,7 @@ func (c *Cache) create(ctx context.Context, f Folders, name string, opt WriteOpt
 	}
 	res.Changed = true
 	c.follow(f, full)
-	res.After = c.versionOf(f, full, b, opt.near(nil))
+	res.After = c.versionOf(f, &reading{path: full, bytes: b})
 	return res, nil
 }
 

@@ -113,7 +113,7 @@ func (w *writing) overwrite(ctx context.Context) error {
 	if err := ctx.Err(); err != nil { // the last moment to give up
 		return err
 	}
-	if digest, err := digestOf(n); err != nil || digest != w.was.digest {
+	if digest, err := w.cache.digestOf(n); err != nil || digest != w.was.digest {
 		return errConflict
 	}
 	if err := overwriteBytes(out, s, w.live.Bytes(), w.bytes); err != nil {

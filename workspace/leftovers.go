@@ -251,7 +251,7 @@ func (c *Cache) sweepOne(dir place, names []string, name string, t tempName, kin
 	}
 	switch kind {
 	case "swap":
-		digest, err := digestOf(n)
+		digest, err := c.digestOf(n)
 		if err != nil {
 			return err
 		}

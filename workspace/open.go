@@ -14,6 +14,9 @@ type found struct {
 	node
 	path  string // real
 	stamp stamp  // from before it was opened
+	// judged: a stamp too young to tell whether the bytes mix two states need not
+	// cost a second read, because who asked finds that out.
+	judged bool
 }
 
 // find is the one way to a file. It resolves name to a node without touching

@@ -57,7 +57,17 @@ type reading struct {
 	buffer   *buffer
 	share    *share // holds the buffer's size
 	unstable bool
-	near     *hashline.Text // of bytes like these; may be nil
+	unsure   bool            // the bytes may mix two states, see found.judged
+	digest   hashline.Digest // of bytes; zero until sum
+	from     *origin         // of bytes; may be nil
+}
+
+// sum returns the digest of the bytes.
+func (r *reading) sum() hashline.Digest {
+	if r.digest == (hashline.Digest{}) {
+		r.digest = hashline.Sum(r.bytes)
+	}
+	return r.digest
 }
 
 func (r *reading) release() {
@@ -135,7 +145,7 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 		return nil, err
 	}
 	got := &reading{path: at.path, stamp: at.stamp, buffer: c.buffers.get(cost), share: share}
-	if err = c.fill(ctx, got, file, at.stamp); err != nil && !errors.Is(err, errChanged) {
+	if err = c.fill(ctx, got, file, at); err != nil && !errors.Is(err, errChanged) {
 		got.release()
 		return nil, err
 	}
@@ -150,7 +160,8 @@ func (c *Cache) checkSize(size int64) error {
 }
 
 // fill reads all of file and returns errChanged unless it held still.
-func (c *Cache) fill(ctx context.Context, got *reading, file file, before stamp) error {
+func (c *Cache) fill(ctx context.Context, got *reading, file file, at found) error {
+	before := at.stamp
 	n := 0
 	for {
 		if n == len(got.buffer.b) {
@@ -185,9 +196,13 @@ func (c *Cache) fill(ctx context.Context, got *reading, file file, before stamp)
 	if !before.same(after) {
 		return errChanged
 	}
-	if after.young(time.Now()) {
+	if !after.young(time.Now()) {
+		return nil
+	}
+	if !at.judged {
 		return confirm(file, got.bytes)
 	}
+	got.unsure = true
 	return nil
 }
 
@@ -216,7 +231,7 @@ func confirm(file file, want []byte) error {
 // record returns the record of what was read, a known one when the bytes are
 // known. It copies the bytes only when they are new.
 func (c *Cache) record(got *reading) *record {
-	digest := hashline.Sum(got.bytes)
+	digest := got.sum()
 	file := c.identities.at(got.path)
 	if got.stamp != (stamp{}) {
 		file = c.fileOf(got.path, got.stamp)
@@ -228,7 +243,7 @@ func (c *Cache) record(got *reading) *record {
 	}
 	content := c.history.content(digest)
 	if content == nil {
-		content = newContent(digest, got.buffer.take(len(got.bytes)), got.near)
+		content = newContent(digest, got.buffer.take(len(got.bytes)), got.from)
 	}
 	return c.history.admit(c.newRecord(id, file, got.path, content)).at(got.path)
 }

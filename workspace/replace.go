@@ -37,29 +37,30 @@ func (w *writing) identify(name string) (identity, error) {
 	}
 	id := identity{kind: s.kind, dev: s.dev, ino: s.ino}
 	if s.kind == regular {
-		id.digest, err = digestOf(n)
+		id.digest, err = w.cache.digestOf(n)
 	}
 	return id, err
 }
 
 // digestOf reads a regular file of any size.
-func digestOf(n node) (hashline.Digest, error) {
+func (c *Cache) digestOf(n node) (hashline.Digest, error) {
 	file, err := n.open()
 	if err != nil {
 		return hashline.Digest{}, err
 	}
 	defer file.close()
 	h := xxh3.New()
-	piece := make([]byte, 128<<10)
+	piece := c.buffers.get(128 << 10)
+	defer piece.release()
 	for off := int64(0); ; {
-		n, err := file.readAt(piece, off)
+		n, err := file.readAt(piece.b, off)
 		if err != nil {
 			return hashline.Digest{}, err
 		}
 		if n == 0 {
 			return hashline.Digest(h.Sum128().Bytes()), nil
 		}
-		_, _ = h.Write(piece[:n]) // never fails
+		_, _ = h.Write(piece.b[:n]) // never fails
 		off += int64(n)
 	}
 }
@@ -120,6 +121,7 @@ func (w *writing) prepare() (temp string, ours identity, err error) {
 }
 
 func (w *writing) fillDraft(out target) (identity, error) {
+	w.digest = hashline.Sum(w.bytes)
 	if err := out.writeAt(w.bytes, 0); err != nil {
 		return identity{}, classify(err)
 	}
@@ -135,7 +137,7 @@ func (w *writing) fillDraft(out target) (identity, error) {
 	if err != nil {
 		return identity{}, classify(err)
 	}
-	return identity{kind: regular, dev: s.dev, ino: s.ino, digest: hashline.Sum(w.bytes)}, nil
+	return identity{kind: regular, dev: s.dev, ino: s.ino, digest: w.digest}, nil
 }
 
 // drop removes a file of ours that never was the file.

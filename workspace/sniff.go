@@ -73,19 +73,24 @@ var signatures = []signature{
 // UTF-32, the signature of a known format, or a NUL anywhere. Text that is not
 // UTF-8, such as Latin-1, is text.
 func sniff(b []byte) (mime string, binary bool) {
+	return sniffKnown(b, bytes.IndexByte(b, 0) >= 0, func() bool { return utf8.Valid(b) })
+}
+
+// sniffKnown is sniff of bytes of which is known whether a NUL is in them, and
+// can be asked whether they are UTF-8: only of what starts like a weak signature
+// that is asked.
+func sniffKnown(b []byte, hasNUL bool, valid func() bool) (mime string, binary bool) {
 	if mime := wideBOM(b); mime != "" {
 		return mime, true
 	}
-	hasNUL := bytes.IndexByte(b, 0) >= 0
-	// Whether it is UTF-8 is asked only of what starts like a weak signature.
 	for _, s := range signatures {
 		if len(b) >= s.at+len(s.magic) && string(b[s.at:s.at+len(s.magic)]) == s.magic &&
-			(!s.weak || hasNUL || !utf8.Valid(b)) {
+			(!s.weak || hasNUL || !valid()) {
 			return s.mime, true
 		}
 	}
 	switch {
-	case transportStream(b):
+	case transportStream(b) && !valid():
 		return "video/mp2t", true
 	case hasNUL && widePattern(b) != "":
 		return widePattern(b), true
@@ -96,10 +101,11 @@ func sniff(b []byte) (mime string, binary bool) {
 }
 
 // transportStream recognises MPEG-TS, whose files are often named .ts: a sync
-// byte at the start of each of the first packets of 188 bytes.
+// byte at the start of each of the first packets of 188 bytes. A text may have
+// those too.
 func transportStream(b []byte) bool {
 	const packet, sync = 188, 'G'
-	return len(b) >= 3*packet && b[0] == sync && b[packet] == sync && b[2*packet] == sync && !utf8.Valid(b)
+	return len(b) >= 3*packet && b[0] == sync && b[packet] == sync && b[2*packet] == sync
 }
 
 // wideBOM returns the media type of UTF-16 and UTF-32 with a byte order mark,

@@ -28,24 +28,12 @@ type WriteOptions struct {
 	// Mode is the permission of a created file, the client's umask taken off;
 	// 0 means 0644. Created directories may be searched by whoever may read.
 	Mode fs.FileMode
-	// Text, if not nil, returns the text of what update returned last, so that
-	// its lines are not looked for again; it may return nil.
-	Text func() *hashline.Text
+	// Edit, if not nil, returns how update made what it returned last of the live
+	// text, so that what is known of that is not found out again. It may return
+	// nil.
+	Edit func() *hashline.Applied
 	// NoSync leaves it to the system when the bytes reach the disk.
 	NoSync bool
-}
-
-// near returns a text of bytes like those that were written over live, or nil.
-func (o WriteOptions) near(live *Version) *hashline.Text {
-	if o.Text != nil {
-		if made := o.Text(); made != nil {
-			return made
-		}
-	}
-	if live == nil {
-		return nil
-	}
-	return live.Text()
 }
 
 // WriteResult is what a write did.
@@ -148,10 +136,13 @@ type writing struct {
 	path  string // real path of the file
 	opt   WriteOptions
 
-	live   *Version   // what update saw
-	was    identity   // the file that update saw
-	attrs  attributes // of that file
-	bytes  []byte     // what the file shall hold
+	live   *Version        // what update saw
+	unsure bool            // live may mix two states, which put would find out
+	was    identity        // the file that update saw
+	attrs  attributes      // of that file
+	bytes  []byte          // what the file shall hold
+	from   *origin         // of bytes; may be nil
+	digest hashline.Digest // of bytes, once they are being written; else zero
 	result *WriteResult
 }
 
@@ -173,17 +164,12 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	defer dir.close()
 	var res WriteResult
 	w := &writing{cache: c, dir: dir, base: filepath.Base(at.path), path: at.path, opt: opt, result: &res}
-	if err := w.readLive(ctx, f); err != nil {
+	same, err := w.update(ctx, f, update)
+	if err != nil {
 		return WriteResult{}, err
-	}
-	if err := w.mayWrite(); err != nil {
-		return WriteResult{}, err
-	}
-	if w.bytes, err = update(w.live); err != nil {
-		return WriteResult{}, &UpdateError{err}
 	}
 	res.Before, res.After = w.live, w.live
-	if bytes.Equal(w.bytes, w.live.Bytes()) {
+	if same {
 		return res, nil
 	}
 	if err := c.checkSize(int64(len(w.bytes))); err != nil {
@@ -199,8 +185,33 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	}
 	res.Changed = true
 	c.follow(f, at.path)
-	res.After = c.versionOf(f, at.path, w.bytes, opt.near(w.live))
+	res.After = c.versionOf(f, &reading{path: at.path, bytes: w.bytes, digest: w.digest, from: w.from})
 	return res, nil
+}
+
+// update reads the file and runs update on it, and reports whether the bytes stay
+// the same. Live bytes that put does not come to judge are read until they are
+// sure.
+func (w *writing) update(ctx context.Context, f Folders, update func(*Version) ([]byte, error)) (same bool, err error) {
+	for judged := true; ; judged = false {
+		if err := w.readLive(ctx, f, judged); err != nil {
+			return false, err
+		}
+		if err := w.mayWrite(); err != nil {
+			return false, err
+		}
+		if w.bytes, err = update(w.live); err != nil {
+			err = &UpdateError{err}
+		} else {
+			if w.from = nil; w.opt.Edit != nil {
+				w.from = originOf(w.bytes, w.live, w.opt.Edit())
+			}
+			same = w.from.same() || w.from == nil && bytes.Equal(w.bytes, w.live.Bytes())
+		}
+		if !w.unsure || err == nil && !same {
+			return same, err
+		}
+	}
 }
 
 // openPlace opens the directory of the real path, and returns errConflict if
@@ -223,8 +234,8 @@ func (c *Cache) openPlace(path string) (place, error) {
 }
 
 // readLive reads the file through its directory, so that what is read is what
-// will be replaced.
-func (w *writing) readLive(ctx context.Context, f Folders) error {
+// will be replaced. judged: if it is replaced, put compares the bytes again.
+func (w *writing) readLive(ctx context.Context, f Folders, judged bool) error {
 	got, err := w.cache.readStable(ctx, func() (found, error) {
 		n, err := w.dir.look(w.base)
 		if err != nil {
@@ -241,7 +252,7 @@ func (w *writing) readLive(ctx context.Context, f Folders) error {
 			n.close()
 			return found{}, classifyUnlessConflict(err)
 		}
-		return found{node: n, path: w.path, stamp: s}, nil
+		return found{node: n, path: w.path, stamp: s, judged: judged}, nil
 	})
 	if err != nil {
 		return err
@@ -250,7 +261,8 @@ func (w *writing) readLive(ctx context.Context, f Folders) error {
 	if got.unstable {
 		return errConflict
 	}
-	w.was = identity{kind: regular, dev: got.stamp.dev, ino: got.stamp.ino, digest: hashline.Sum(got.bytes)}
+	w.unsure = got.unsure
+	w.was = identity{kind: regular, dev: got.stamp.dev, ino: got.stamp.ino, digest: got.sum()}
 	rec := w.cache.record(got)
 	w.live = &Version{cache: w.cache, record: rec, name: f.Rel(rec.path)}
 	return nil
@@ -319,9 +331,9 @@ func (c *Cache) follow(f Folders, path string) {
 	}
 }
 
-// versionOf returns the version that bytes at the real path make, which it
-// keeps. near is the text of bytes like them, or nil.
-func (c *Cache) versionOf(f Folders, path string, b []byte, near *hashline.Text) *Version {
-	got := &reading{path: path, bytes: b, buffer: &buffer{b: b}, near: near}
-	return &Version{cache: c, record: c.record(got), name: f.Rel(path)}
+// versionOf returns the version that bytes make which were written, and keeps
+// it.
+func (c *Cache) versionOf(f Folders, wrote *reading) *Version {
+	wrote.buffer = &buffer{b: wrote.bytes}
+	return &Version{cache: c, record: c.record(wrote), name: f.Rel(wrote.path)}
 }
