@@ -340,3 +340,27 @@ func TestUnifiedDiffPatches(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyMakesByteOrderMark has edits put U+FEFF at the very start, where it is
+// no part of a line any more.
+func TestApplyMakesByteOrderMark(t *testing.T) {
+	for _, c := range []struct {
+		file, line string
+		lines      int
+		hunks      string
+	}{
+		{"\r", BOM, 0, "[{1 1-0}]"},
+		{"x", BOM, 0, "[{1 1-0}]"},
+		{"x\n", BOM, 1, "[{1 1}]"},
+		{"x\ny\n", BOM + "z", 2, "[{1 1}]"},
+		{"x\ny\n", BOM + "x", 2, "[]"},
+	} {
+		a, err := Apply(NewText([]byte(c.file)), []Edit{{Op: Replace, Start: 1, End: 1, Lines: []string{c.line}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(a.Hunks); got != c.hunks || a.New.Lines() != c.lines || !a.New.HasBOM() || !a.Changed() {
+			t.Errorf("%q in %q: hunks %s, %d lines, changed %v", c.line, c.file, got, a.New.Lines(), a.Changed())
+		}
+	}
+}
