@@ -95,6 +95,16 @@ func (r *csvReader) record(cell func(i int, raw []byte)) bool {
 	}
 }
 
+// texts reads the next record and returns its first cells.
+func (r *csvReader) texts() (cells []string) {
+	r.record(func(i int, raw []byte) {
+		if i < maxColumns {
+			cells = append(cells, cellText(raw))
+		}
+	})
+	return cells
+}
+
 // skipCell moves to the separator or line end behind the cell.
 func (r *csvReader) skipCell() {
 	if r.i < len(r.b) && r.b[r.i] == '"' && r.unclosed < maxUnclosed {
@@ -154,16 +164,13 @@ func scanTable(d *doc, delim byte, from int) {
 	t := &table{d: d, types: make([]cellTypes, min(width, maxColumns))}
 	first, end := r.start, r.end
 	r.i = r.start
-	r.record(func(i int, raw []byte) {
-		if i < maxColumns {
-			t.names = append(t.names, cellText(raw))
-		}
-	})
-	t.header = isHeader(t.names)
+	t.names = r.texts()
 	headLine, headEnd := d.lines.at(first), d.lines.at(end)
-	if !t.header {
-		r.i = first
+	rows := r.i
+	if t.header = isHeader(t.names, r.texts()); !t.header {
+		rows = first
 	}
+	r.i = rows
 	add := func(i int, raw []byte) {
 		if i < len(t.types) {
 			t.types[i].add(raw)

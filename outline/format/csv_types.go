@@ -131,20 +131,49 @@ func cellText(raw []byte) string {
 	return preview(raw[:min(len(raw), 2*MaxName)], MaxName)
 }
 
-// isHeader reports whether names can be names of columns: none empty or a
-// number or a date, no two equal.
-func isHeader(names []string) bool {
+// isHeader reports whether the cells of the first record can be names of
+// columns: none empty, no two equal, and none a number or a date, except where
+// they are a series, as of years, and those of the next record are not.
+func isHeader(names, next []string) bool {
 	seen := map[string]bool{}
+	series := false
 	for i, name := range names {
 		if name == "" && i > 0 || seen[name] {
 			return false
 		}
-		if name != "" {
-			if typ := cellType([]byte(name)); typ != cellString {
-				return false
-			}
-		}
+		series = series || name != "" && cellType([]byte(name)) != cellString
 		seen[name] = true
 	}
-	return true
+	return !series || isSeries(names) && len(next) > 0 && !isSeries(next)
+}
+
+// isSeries reports whether the numbers and dates among cells are dates in order,
+// or whole numbers with equal steps: three at least, or two years.
+func isSeries(cells []string) bool {
+	const firstYear, lastYear = 1800, 2100
+	n, step, last, lastDate := 0, 0, 0, ""
+	for _, cell := range cells {
+		switch {
+		case cell == "":
+			continue
+		case cellType([]byte(cell)) == cellDate:
+			if cell <= lastDate || n > 0 && lastDate == "" {
+				return false
+			}
+			lastDate = cell
+		case cellType([]byte(cell)) == cellInteger:
+			number, err := strconv.Atoi(cell)
+			if err != nil || lastDate != "" || n > 0 && number == last || n > 1 && number-last != step {
+				return false
+			}
+			step, last = number-last, number
+		case cellType([]byte(cell)) != cellString:
+			return false
+		default:
+			continue
+		}
+		n++
+	}
+	year := last >= firstYear && last <= lastYear && (step == 1 || step == -1)
+	return n > 2 || n == 2 && (lastDate != "" || year)
 }

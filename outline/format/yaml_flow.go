@@ -8,11 +8,13 @@ import (
 
 // flowBox is an open flow collection: [a, b] or {a: b}.
 type flowBox struct {
-	kind  byte // '[' or '{'
-	n     int  // entries so far
-	some  bool // the entry has begun
-	entry bool // the symbol of a key is open
-	own   bool // it has a symbol of its own, as an element
+	kind  byte   // '[' or '{'
+	n     int    // entries so far
+	some  bool   // the entry has begun
+	entry bool   // the symbol of a key is open
+	own   bool   // it has a symbol of its own, as an element
+	key   []byte // the latest, as written
+	label string // "name: x"
 	token flowToken
 }
 
@@ -162,6 +164,7 @@ func (y *yaml) flowElement(top *flowBox, c byte, n int) {
 func (y *yaml) flowKey() {
 	top := &y.flow[len(y.flow)-1]
 	if top.kind == '{' && !top.entry {
+		top.key = top.token.text
 		line := top.token.line
 		if line == 0 {
 			line = y.last + 1 // ": value" without a key
@@ -188,6 +191,7 @@ func (y *yaml) endFlowEntry(n int) {
 	text := top.token.text
 	switch {
 	case top.entry:
+		y.flowNames(top, text)
 		if s := y.d.tree.current(); text != nil && y.d.tree.kept() {
 			typ := "string"
 			if !top.token.quote {
@@ -200,6 +204,24 @@ func (y *yaml) endFlowEntry(n int) {
 		y.flowLeaf(top, n)
 	}
 	top.some, top.entry, top.token = false, false, flowToken{}
+}
+
+// flowNames remembers what names an element or a resource: the text of the entry
+// that ends.
+func (y *yaml) flowNames(top *flowBox, text []byte) {
+	key := string(top.key)
+	path := len(y.boxes) + len(y.flow)
+	switch {
+	case text == nil:
+		return
+	case key == "kind" && path == 1:
+		y.kind = keyText(text)
+	case key == "name" && path == 2 && (len(y.boxes) == 1 && string(y.boxes[0].key) == "metadata" || len(y.flow) == 2 && string(y.flow[0].key) == "metadata"):
+		y.name = keyText(text)
+	}
+	if y.d.tree.kept() && (key == "name" || key == "id" && top.label == "") {
+		top.label = key + ": " + preview(text, 40)
+	}
 }
 
 // flowLeaf makes a key without a value of the token just read.
@@ -235,6 +257,9 @@ func (y *yaml) closeFlow(keep, n int) {
 		if (box.own || outer || block) && y.d.tree.kept() {
 			s := y.d.tree.current()
 			s.Signature = y.d.pool.container(s.Kind, box.kind == '[', box.n)
+			if box.label != "" && s.Kind == symbol.Object {
+				s.Signature += ", " + box.label
+			}
 		}
 		if box.own {
 			y.d.tree.end(max(n, y.d.tree.current().Start))
