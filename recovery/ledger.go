@@ -46,6 +46,8 @@ type File struct {
 
 	told         string // the snapshot that the session was told of last
 	toldAt, gone int64  // when it was told, and when it was told that the file is gone
+	own          string // the snapshot that its last edit of the file led to
+	ownAt        int64
 }
 
 // Told returns the snapshot up to which the session knows what became of the
@@ -332,6 +334,36 @@ func (l *Ledger) Forget(path string) {
 func (l *Ledger) Tell(path, snapshot string) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
+	l.tellLocked(path, snapshot)
+}
+
+// TellIf is Tell if nothing was delivered or told of the file since the ledger
+// returned f; it reports whether that is so.
+func (l *Ledger) TellIf(f File, snapshot string) bool {
+	l.set.mu.Lock()
+	defer l.set.mu.Unlock()
+	now := File{Path: f.Path}
+	if live := l.files[f.Path]; live != nil {
+		now = live.viewLocked()
+	}
+	if now.toldAt != f.toldAt || !slices.Equal(now.Held, f.Held) {
+		return false
+	}
+	l.tellLocked(f.Path, snapshot)
+	return true
+}
+
+// Own is Tell for an edit of the session itself, which led to the snapshot.
+func (l *Ledger) Own(path, snapshot string) {
+	l.set.mu.Lock()
+	defer l.set.mu.Unlock()
+	l.tellLocked(path, snapshot)
+	if f := l.files[path]; f != nil {
+		f.view.own, f.view.ownAt = snapshot, l.set.time
+	}
+}
+
+func (l *Ledger) tellLocked(path, snapshot string) {
 	f := l.files[path]
 	if f == nil {
 		return

@@ -24,6 +24,9 @@ type StaleRange struct {
 	Served hashline.Range  `json:"served"` // lines of Stale.From
 	Status Status          `json:"status"`
 	Now    *hashline.Range `json:"now,omitzero"` // live lines; nil if deleted
+	// At is where to look in the live text: Now, or for deleted lines the empty
+	// range before the line that follows them.
+	At hashline.Range `json:"-"`
 }
 
 // Change is a file as a session should know it.
@@ -68,6 +71,16 @@ func (c Change) Staleness() []Stale {
 		}
 	}
 	return out
+}
+
+// Standing returns what of the lines that the session holds is not as it was
+// shown, whatever it was told, one object for each delivered version, the oldest
+// first. Lines that it changed itself are left out, and so is what others had
+// changed before its last edit, which the reply to that told.
+func (c Change) Standing() []Stale {
+	c.File.told, c.File.toldAt, c.File.gone = c.File.own, c.File.ownAt, 0
+	c.Told, c.Tell = nil, nil
+	return c.Staleness()
 }
 
 // maxNewer is how many newer versions a line is looked for in, to speak only of
@@ -206,11 +219,12 @@ func appendStale(out []StaleRange, n int, f hashline.Fate) []StaleRange {
 			last.Served.End = n
 			if now != nil {
 				last.Now.End = max(last.Now.End, now.End)
+				last.At = *last.Now
 			}
 			return out
 		}
 	}
-	return append(out, StaleRange{Served: hashline.Range{Start: n, End: n}, Status: status, Now: now})
+	return append(out, StaleRange{Served: hashline.Range{Start: n, End: n}, Status: status, Now: now, At: f.Now})
 }
 
 // joins reports whether the live lines of two neighbours are one run.

@@ -217,7 +217,7 @@ func TestStalePush(t *testing.T) {
 		}
 		return s
 	}
-	d.write("a.txt", "one\nTWO\nthree\n")
+	d.replace("a.txt", "one\nTWO\nthree\n")
 	s := next()
 	want := []wire.StaleRange{{Served: hashline.Range{Start: 2, End: 2}, Status: "changed", Now: &hashline.Range{Start: 2, End: 2}}}
 	if diff := cmp.Diff(want, s.Ranges); diff != "" || s.Path != "a.txt" || s.By != "" {

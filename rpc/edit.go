@@ -115,6 +115,7 @@ func parseOptional(text string) (*hashline.Anchor, error) {
 type editing struct {
 	session *Session
 	req     editRequest
+	claim   *claim
 
 	live     *workspace.Version // nil for a file to be made
 	applied  *hashline.Applied
@@ -135,6 +136,7 @@ func (e *editing) run(live *workspace.Version) ([]byte, error) {
 	if live == nil {
 		edits = []hashline.Edit{{Op: hashline.Append, Lines: e.req.edits[0].lines}}
 	} else {
+		e.claim.add(live.File())
 		if err := mustBeText(live); err != nil {
 			return nil, err
 		}
@@ -416,15 +418,17 @@ func notWritten(err error) error {
 
 // serveEdit answers mapd/edit.
 func (s *Session) serveEdit(ctx context.Context, p wire.EditParams) (conn.Reply, error) {
-	return s.edits.once(p.RequestID, p, func() (conn.Reply, error) { return s.edit(ctx, p) })
+	return s.edits.once(p.RequestID, p, func() (conn.Reply, error) {
+		return s.claimed(func(c *claim) (conn.Reply, error) { return s.edit(ctx, p, c) })
+	})
 }
 
-func (s *Session) edit(ctx context.Context, p wire.EditParams) (conn.Reply, error) {
+func (s *Session) edit(ctx context.Context, p wire.EditParams, c *claim) (conn.Reply, error) {
 	req, err := parseEdit(p)
 	if err != nil {
 		return conn.Reply{}, notWritten(err)
 	}
-	e := &editing{session: s, req: req}
+	e := &editing{session: s, req: req, claim: c}
 	result, shown, err := e.perform(ctx)
 	if err != nil {
 		return s.recorded(conn.Reply{}, shown...), err

@@ -13,14 +13,16 @@ import (
 // serveEditMany answers mapd/editMany: all files are checked before the first
 // is written, and if one fails then, the others are put back.
 func (s *Session) serveEditMany(ctx context.Context, p wire.EditManyParams) (conn.Reply, error) {
-	return s.edits.once(p.RequestID, p, func() (conn.Reply, error) { return s.editMany(ctx, p) })
+	return s.edits.once(p.RequestID, p, func() (conn.Reply, error) {
+		return s.claimed(func(c *claim) (conn.Reply, error) { return s.editMany(ctx, p, c) })
+	})
 }
 
-func (s *Session) editMany(ctx context.Context, p wire.EditManyParams) (conn.Reply, error) {
+func (s *Session) editMany(ctx context.Context, p wire.EditManyParams, c *claim) (conn.Reply, error) {
 	if len(p.Files) == 0 || len(p.Files) > wire.MaxEdits {
 		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "files has %d entries; it must have 1 to %d; nothing was written", len(p.Files), wire.MaxEdits)
 	}
-	b := &batch{session: s, paths: make([]string, len(p.Files)), errs: make([]error, len(p.Files))}
+	b := &batch{session: s, claim: c, paths: make([]string, len(p.Files)), errs: make([]error, len(p.Files))}
 	b.check(ctx, p)
 	if b.failed() || p.DryRun {
 		return b.reply(ctx, p.DryRun)
@@ -32,6 +34,7 @@ func (s *Session) editMany(ctx context.Context, p wire.EditManyParams) (conn.Rep
 // batch is the edits of one mapd/editMany on their way. Its slices are by file.
 type batch struct {
 	session *Session
+	claim   *claim
 	paths   []string
 	errs    []error
 	results []*wire.EditResult
@@ -59,7 +62,7 @@ func (b *batch) check(ctx context.Context, p wire.EditManyParams) {
 		if err == nil && file.RequestID != "" {
 			err = wire.Errorf(wire.InvalidParams, "requestId belongs to the whole of mapd/editMany")
 		}
-		e := &editing{session: b.session, req: req}
+		e := &editing{session: b.session, req: req, claim: b.claim}
 		var result *wire.EditResult
 		var shown []delivery
 		if err == nil {

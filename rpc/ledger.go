@@ -38,6 +38,9 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 			if d.queued != nil {
 				d.queued()
 			}
+			if s.pusher != nil {
+				s.pusher.look(d.version.File())
+			}
 		}
 		if queued != nil {
 			queued()

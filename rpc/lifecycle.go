@@ -39,8 +39,8 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 		return conn.Reply{}, err
 	}
 	session.keep(p.server.marks(givenFolders(decoded)))
-	if session.stale == wire.StalePush {
-		p.background.Go(func() { session.push(p.ctx, p.connection()) })
+	if session.pusher != nil {
+		p.background.Go(func() { session.pusher.run(p.ctx) })
 	}
 	result := wire.InitializeResult{
 		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
@@ -103,6 +103,9 @@ func (s *Server) attach(p *peer, session *Session) error {
 		session.ledger, session.reads, session.edits = s.ledgers.New(), &recovery.Reads{}, &edits{}
 	}
 	session.peer = p
+	if session.stale == wire.StalePush || session.diagnosing {
+		session.pusher = newPusher(session, p.connection())
+	}
 	p.mu.Lock()
 	p.session = session
 	p.mu.Unlock()

@@ -28,6 +28,7 @@ type Limits struct {
 	Replies      int64         // bytes of replies that wait for the peers of all connections
 	Sessions     int           // named sessions kept at once
 	SessionKept  time.Duration // how long a detached named session is kept
+	Coalesce     time.Duration // changes within it are told together
 	RootIdle     time.Duration // an index is kept this long after its last session
 	Idle         time.Duration // the daemon ends after this long without a connection
 	Drain        time.Duration // how long mapd/stop waits for running requests
@@ -50,6 +51,7 @@ func DefaultLimits() Limits {
 		Replies:      256 << 20,
 		Sessions:     64,
 		SessionKept:  24 * time.Hour,
+		Coalesce:     50 * time.Millisecond,
 		RootIdle:     10 * time.Minute,
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
@@ -104,6 +106,7 @@ func (l *Limits) named() []namedLimit {
 		{"reply_bytes", &l.Replies},
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},
+		{"coalesce_ms", &l.Coalesce},
 		{"root_idle_ms", &l.RootIdle},
 		{"idle_ms", &l.Idle},
 		{"drain_ms", &l.Drain},

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"maps"
 	"sync"
 
 	"mapd/workspace"
@@ -28,6 +29,13 @@ func (p *places) note(v *workspace.Version) {
 		p.where = map[string]string{}
 	}
 	p.where[v.File()] = v.Path()
+}
+
+// moved returns where the files are that are called otherwise in ledgers.
+func (p *places) moved() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.where)
 }
 
 // of returns the path of a file by its name in the ledgers.

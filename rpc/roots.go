@@ -81,6 +81,7 @@ func (rs *roots) startLocked(r *root) {
 		rs.makeRoom()
 		ws, err := rs.server.cache.Open(r.path, workspace.WorkspaceOptions{
 			Cookies: rs.server.opt.Cookies, Large: r.large, Yield: rs.server.yield,
+			Changed: func(_ *workspace.Index, paths []string) { rs.server.pushers.changed(r.path, paths) },
 		})
 		if err != nil {
 			rs.server.log.Info("a folder is not indexed", "why", reason(err))

@@ -55,6 +55,8 @@ type Server struct {
 	ledgers   *recovery.Ledgers
 	lineage   *recovery.Lineage
 	places    places
+	editing   inFlight
+	pushers   pushers
 	roots     *roots
 	busy      atomic.Int64               // requests that run
 	authors   *lru.Cache[string, string] // snapshot -> who wrote it

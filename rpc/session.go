@@ -28,6 +28,9 @@ type Session struct {
 	umask  fs.FileMode      // of the client
 	reads  *recovery.Reads  // those that never arrived; shared like ledger
 	stale  string           // how the client learns of stale lines
+	// diagnosing says that the client takes diagnostics without asking.
+	diagnosing bool
+	pusher     *pusher // nil for a client that is told nothing without asking; set before it is served
 
 	width        hashline.Width
 	delivery     string
@@ -56,6 +59,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),
 		stale:        orDefault(p.Options.Stale, wire.StaleAttach),
 		pid:          who.PID,
+		diagnosing:   p.Capabilities.TextDocument.PublishDiagnostics != nil && p.Options.Stale != wire.StaleOff,
 		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
 		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,
 	}

@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"errors"
-	"time"
 
 	"mapd/hashline"
 	"mapd/recovery"
@@ -21,6 +20,7 @@ type news struct {
 	session *Session
 	stale   []wire.Stale
 	tell    []told
+	own     []told          // by edits of the session
 	edited  map[string]bool // files whose state the reply tells by itself
 	pushed  []conn.Notification
 }
@@ -31,13 +31,16 @@ type told struct{ file, snapshot string }
 // told makes a reply that carries the news: it is not told again.
 func (n news) told(reply conn.Reply) conn.Reply {
 	reply.After = append(reply.After, n.pushed...)
-	if len(n.tell) == 0 {
+	if len(n.tell)+len(n.own) == 0 {
 		return reply
 	}
 	queued := reply.Queued
 	reply.Queued = func() {
 		for _, t := range n.tell {
 			n.session.ledger.Tell(t.file, t.snapshot)
+		}
+		for _, t := range n.own {
+			n.session.ledger.Own(t.file, t.snapshot)
 		}
 		if queued != nil {
 			queued()
@@ -74,7 +77,7 @@ func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult
 			n.compare(f, w.Before)
 		}
 		n.edited[file] = true
-		n.tell = append(n.tell, told{file, w.After.Snapshot()})
+		n.own = append(n.own, told{file, w.After.Snapshot()})
 	}
 	switch s.stale {
 	case wire.StaleAttach:
@@ -97,34 +100,6 @@ func (n *news) notifications() []conn.Notification {
 		out = append(out, conn.Notification{Method: wire.NotifyStale, Params: params})
 	}
 	return out
-}
-
-// pushEvery is how often the files that a session was shown are looked at, for
-// a client that wants to be told without asking. What changes within one period
-// comes as one notification.
-const pushEvery = 200 * time.Millisecond
-
-// push tells the client of lines that went stale until ctx ends.
-func (s *Session) push(ctx context.Context, c *conn.Conn) {
-	ticker := time.NewTicker(pushEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		n := news{session: s}
-		n.gather(ctx, nil)
-		for _, t := range n.tell {
-			s.ledger.Tell(t.file, t.snapshot)
-		}
-		for _, note := range n.notifications() {
-			if c.Notify(note.Method, note.Params) != nil {
-				return // the connection is over
-			}
-		}
-	}
 }
 
 // gather adds what became of the files that the session was shown last.

@@ -41,6 +41,7 @@ type ClientCapabilities struct {
 		DocumentSymbol struct {
 			Hierarchical bool `json:"hierarchicalDocumentSymbolSupport,omitzero"`
 		} `json:"documentSymbol"`
+		PublishDiagnostics *struct{} `json:"publishDiagnostics,omitzero"` // nil if the client does not take them
 	} `json:"textDocument"`
 }
 
