@@ -30,9 +30,12 @@ func init() {
 		fields:    []string{"name", "body", "value", "argument"},
 		triggers:  []string{"()", "function ", "( )"},
 		modifiers: []string{"readonly", "declare", "export", "local", "typeset"},
-		split:     bashStart.Match, finish: bashFinish,
+		hide:      hideHeredocs(bashHeredoc), split: bashStart.Match, finish: bashFinish,
 	})
 }
+
+// bashHeredoc matches a line that begins a text; in groups, its last word.
+var bashHeredoc = regexp.MustCompile(`(?:^|[^<])<<-? *(?:'|"|\\\\)?([A-Za-z_]\w*)`)
 
 var bashStart = regexp.MustCompile(`^(?:function +[\w:.-]+|[\w:.-]+ *\( *\))`)
 

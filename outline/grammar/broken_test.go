@@ -99,7 +99,7 @@ func testBroken(t *testing.T, language string, files []string, want float64) {
 	if kinds == nil {
 		kinds = damages[""]
 	}
-	var total, found, right int
+	var total, found, right, phantoms int
 	for _, kind := range kinds {
 		r := rand.New(rand.NewPCG(1, 2))
 		var n, ok, ends int
@@ -129,11 +129,16 @@ func testBroken(t *testing.T, language string, files []string, want float64) {
 			}
 			a, b, c := survivors(t, file+", "+kind.name, intact, list, survives)
 			n, ok, ends = n+a, ok+b, ends+c
+			phantoms += strangers(t, file+", "+kind.name, intact, list)
 		}
 		t.Logf("%-12s %-18s %6d definitions  recall %.4f  ends %.4f", language, kind.name, n, ratio(ok, n), ratio(ends, ok))
 		total, found, right = total+n, found+ok, right+ends
 	}
-	fmt.Printf("%-12s %d broken files: %6d definitions  recall %.4f  ends %.4f\n", language, len(files)*len(kinds), total, ratio(found, total), ratio(right, found))
+	fmt.Printf("%-12s %d broken files: %6d definitions  recall %.4f  ends %.4f  phantoms %.4f\n",
+		language, len(files)*len(kinds), total, ratio(found, total), ratio(right, found), ratio(phantoms, total))
+	if phantoms*100 > total {
+		t.Errorf("%s: %d symbols of broken files are not in the whole ones", language, phantoms)
+	}
 	if got := ratio(found, total); got < want || total == 0 {
 		t.Errorf("%s: recall in broken files is %.4f, want %.4f", language, got, want)
 	}
@@ -171,6 +176,27 @@ func survivors(t *testing.T, what string, intact, list symbol.List, survives fun
 		t.Logf("%s: missed %d of %d: %.200s", what, len(missed), n, strings.Join(missed, " "))
 	}
 	return n, ok, ends
+}
+
+// strangers counts the symbols of a broken file of which the whole one has not
+// even the name.
+func strangers(t *testing.T, what string, intact, list symbol.List) int {
+	names := make(map[string]bool)
+	symbol.Walk(intact.Symbols, func(s *symbol.Symbol, _ int) bool {
+		names[s.Name] = true
+		return true
+	})
+	var found []string
+	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
+		if !names[s.Name] {
+			found = append(found, fmt.Sprintf("%s %s:%d", s.Kind, s.Name, s.Start))
+		}
+		return true
+	})
+	if len(found) > 0 && testing.Verbose() {
+		t.Logf("%s: %d strangers: %.200s", what, len(found), strings.Join(found, " "))
+	}
+	return len(found)
 }
 
 func TestBrokenC(t *testing.T) {

@@ -15,7 +15,7 @@ func init() {
 		fields:    []string{"name", "body", "declarator", "type", "value", "path", "parameters"},
 		triggers:  []string{"struct", "union", "enum", "#"},
 		modifiers: []string{"extern", "static", "inline", "const", "volatile", "register", "_Noreturn", "_Thread_local", "__inline", "__inline__", "restrict", "typedef"},
-		prepare:   blankMacros, split: cSplit, finish: cFinish, headLines: true,
+		reserved:  cReserved, prepare: blankMacros, split: cSplit, finish: cFinish, headLines: true,
 	})
 }
 
@@ -133,6 +133,9 @@ func (x *extraction) cTypeInside(i int, sc *scope) {
 // cDeclaration defines the variables, fields and prototypes of a declaration.
 func cDeclaration(x *extraction, i int, sc *scope) {
 	n := x.nodes[i]
+	if x.errors > 0 && x.typ(i) == "declaration" && !isType(sc.holder) && x.indented(n.start) {
+		return // a local of a function that the parser did not see
+	}
 	typ := x.field(i, "type")
 	var body bool
 	if typ >= 0 {
@@ -301,6 +304,8 @@ func cInclude(x *extraction, i int, sc *scope) {
 		x.addImport(strings.Trim(x.str(path), `"<>`), x.nodes[i].start, x.nodes[i].end)
 	}
 }
+
+var cReserved = words("if else for while do switch case return goto sizeof break continue default")
 
 var cDefinition = regexp.MustCompile(`^(?:#define|typedef|struct|union|enum|static|extern|inline|const|[A-Za-z_][\w \t*&:<>,~]*\()`)
 

@@ -34,8 +34,8 @@ func init() {
 		triggers: []string{"struct", "class", "union", "#", "](", "] (", "]{", "] {"},
 		modifiers: []string{"extern", "static", "inline", "const", "constexpr", "consteval", "constinit", "volatile", "virtual", "explicit", "friend", "mutable",
 			"typedef", "thread_local", "template", "_Noreturn"},
-		prepare: blankMacros, split: cppSplit, finish: cFinish, headLines: true,
-		inner: cppInner, wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "};"}},
+		reserved: cReserved, prepare: blankMacros, split: cppSplit, finish: cFinish, headLines: true,
+		inner: cppInner, wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "};"}}, flat: true,
 	})
 }
 

@@ -60,6 +60,7 @@ func init() {
 			return nowhere
 		},
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "}"}},
+		flat:     true,
 	})
 }
 

@@ -17,8 +17,12 @@ type extraction struct {
 	list    symbol.List
 	exports []string // names that the file lists as exported
 	depth   int      // of visit
+	errors  int      // nodes that are errors around the one that is visited
 	near    int      // index of the line that line returned last
 	wrapped int      // start of the statement around the next definition; -1 = none
+
+	believed []span // what trustedInside returned
+	inQuotes []bool // what hidden returned
 }
 
 // A scope collects the symbols that lie directly in one symbol or in the file.
@@ -89,6 +93,10 @@ func (x *extraction) visit(i int, sc *scope) {
 	}
 	x.depth++
 	defer x.up()
+	if x.nodes[i].isError {
+		x.errors++
+		defer func() { x.errors-- }()
+	}
 	r := x.rule(i)
 	switch {
 	case r == nil || r.role == inert:
@@ -188,7 +196,7 @@ const maxNesting = 100
 func (x *extraction) define(sc *scope, i int, d def) {
 	wrapped := x.wrapped
 	x.wrapped = -1
-	if d.name == "" || sc.depth >= maxNesting {
+	if d.name == "" || sc.depth >= maxNesting || x.t.lang.reserved[d.name] {
 		if d.children != nil {
 			d.children(sc)
 		}

@@ -19,20 +19,30 @@ type part struct {
 	place      place
 }
 
-// mendInner improves p, what the broken text of x holds, by its parts: the
-// text is cut where definitions of the smallest indentation begin, and each
-// part is parsed alone inside a wrapper.
-func (m *mender) mendInner(x *extraction, p *piece, depth int) {
-	parts := x.parts()
-	if len(parts) == 0 || depth >= maxInner {
+// mendInner improves p, what the lines from first up to end of x, counted from
+// 0, hold, by their parts: the text is cut where definitions of the smallest
+// indentation begin, and each part is parsed alone inside a wrapper.
+func (m *mender) mendInner(x *extraction, first, end int, p *piece, depth int) {
+	if depth >= maxInner {
+		return
+	}
+	parts := x.parts(first, end)
+	if len(parts) == 0 {
 		return
 	}
 	headEnd := parts[0].first // a line, 1-based, of the head
 	old := *p
 	old.index()
-	head := old.within(segment{first: 1, last: headEnd}, false)
+	head := old.within(segment{first: first + 1, last: headEnd}, false)
 	p.symbols, p.imports = head.symbols, head.imports
+	if len(p.symbols) == 0 {
+		*p = m.parseHead(x, first, headEnd)
+	}
 	path := holder(p.symbols)
+	if path != nil && isFunction(path.Kind) && x.t.lang.flat {
+		*p = old
+		return
+	}
 	trusted := x.trustedInside()
 	for _, part := range parts {
 		found, err := old.within(segment{first: part.first + 1, last: part.end}, false), error(nil)
@@ -51,7 +61,7 @@ func (m *mender) mendInner(x *extraction, p *piece, depth int) {
 		path.Children = append(path.Children, found.symbols...)
 	}
 	if path != nil {
-		x.closeHolder(path, parts[len(parts)-1].first+1)
+		x.closeHolder(path, parts[len(parts)-1].first+1, end)
 	}
 	settle(p.symbols)
 }
@@ -63,16 +73,42 @@ func holder(symbols []symbol.Symbol) *symbol.Symbol {
 	}
 	s := &symbols[len(symbols)-1]
 	switch {
-	case isType(s.Kind), s.Kind == symbol.Function, s.Kind == symbol.Method, s.Kind == symbol.Constructor,
+	case isType(s.Kind), isFunction(s.Kind),
 		s.Kind == symbol.Namespace, s.Kind == symbol.Module, s.Kind == symbol.Constant, s.Kind == symbol.Variable:
 		return s
 	}
 	return nil
 }
 
-// closeHolder ends s on the last line of the text that is not empty.
-func (x *extraction) closeHolder(s *symbol.Symbol, after int) {
-	end := len(x.lines)
+// parseHead returns what the lines from first up to end of x define, when what
+// they leave open is closed.
+func (m *mender) parseHead(x *extraction, first, end int) piece {
+	start, stop := x.lines[first], x.lines[end]
+	if !x.t.lang.braces || stop-start > 8*large || m.overspent(stop-start) {
+		return piece{}
+	}
+	tail := openBrackets(x.src[start:stop])
+	if tail == "" {
+		return piece{}
+	}
+	src := append(bytes.Clone(x.src[start:stop]), tail...)
+	nodes, broken, err := x.t.parseAfter(nil, src)
+	if err != nil || broken {
+		return piece{}
+	}
+	for i := range nodes {
+		nodes[i].end = min(nodes[i].end, stop-start)
+		nodes[i].start = min(nodes[i].start, stop-start)
+	}
+	y := x.t.extract(x.text[start:stop], x.src[start:stop], nodes)
+	settle(y.list.Symbols)
+	p := piece{symbols: y.list.Symbols, imports: y.list.Imports, exports: y.exports}
+	p.shift(first)
+	return p
+}
+
+// closeHolder ends s on the last line before end that is not empty.
+func (x *extraction) closeHolder(s *symbol.Symbol, after, end int) {
 	for end > after && len(bytes.TrimSpace(x.lineText(end-1))) == 0 {
 		end--
 	}
@@ -86,8 +122,12 @@ func (x *extraction) indent(i int) int {
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
 }
 
-// parts returns where the broken text of x can be cut further.
-func (x *extraction) parts() []part {
+// indented reports whether space stands before the byte on its line.
+func (x *extraction) indented(at int) bool { return at > x.lines[x.line(at)-1] }
+
+// parts returns where the lines from first up to end of the broken text of x can
+// be cut further.
+func (x *extraction) parts(first, end int) []part {
 	inner := x.t.lang.inner
 	if inner == nil {
 		return nil
@@ -95,11 +135,12 @@ func (x *extraction) parts() []part {
 	var cuts []part
 	smallest := 0
 	trusted := x.trustedInside()
-	var remark blockComment
-	for i := 1; i < len(x.lines); i++ {
+	trusted = trusted[sort.Search(len(trusted), func(k int) bool { return trusted[k].end > x.lines[first] }):]
+	hidden := x.hidden()
+	for i := first + 1; i < end; i++ {
 		line := x.lineText(i)
 		text := bytes.TrimSpace(line)
-		if x.t.lang.braces && remark.holds(text) || len(text) == 0 || !isSpace(line[0]) {
+		if hidden[i] || len(text) == 0 || !isSpace(line[0]) {
 			continue
 		}
 		indent := x.indent(i)
@@ -123,7 +164,7 @@ func (x *extraction) parts() []part {
 		cuts = append(cuts, part{first: i, place: place})
 	}
 	for k := range cuts {
-		cuts[k].end = len(x.lines)
+		cuts[k].end = end
 		if k > 0 {
 			low := cuts[k-1].first + 1
 			first := cuts[k].first
@@ -135,23 +176,11 @@ func (x *extraction) parts() []part {
 		}
 	}
 	if len(cuts) > 0 {
-		for cuts[0].first > 1 && x.leads(cuts[0].first-1) {
+		for cuts[0].first > first+1 && x.leads(cuts[0].first-1) {
 			cuts[0].first--
 		}
 	}
 	return cuts
-}
-
-// blockComment tells which lines lie in comments /* … */ that begin a line.
-type blockComment struct{ open bool }
-
-// holds takes the lines one after the other, without their indentation.
-func (c *blockComment) holds(line []byte) bool {
-	if !c.open && !bytes.HasPrefix(line, []byte("/*")) {
-		return false
-	}
-	c.open = !bytes.Contains(line, []byte("*/"))
-	return true
 }
 
 // leads reports whether line i, counted from 0, is a comment or decorator.
@@ -166,7 +195,10 @@ func (x *extraction) leads(i int) bool {
 // trustedInside returns the nodes that define something and have no error,
 // wherever they stand.
 func (x *extraction) trustedInside() []span {
-	var found []span
+	if x.believed != nil {
+		return x.believed
+	}
+	found := []span{}
 	for i := 0; i < len(x.nodes); {
 		n := x.nodes[i]
 		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing && n.end > n.start {
@@ -176,6 +208,7 @@ func (x *extraction) trustedInside() []span {
 		}
 		i++
 	}
+	x.believed = found
 	return found
 }
 
@@ -214,18 +247,15 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old *p
 		end = x.lines[at.end]
 	}
 	lines := segment{first: at.first + 1, last: at.end}
-	if m.budget -= end - start; m.budget < 0 {
+	if x.nodes != nil && end-start >= large && x.t.lang.braces && openBrackets(x.src[start:end]) != "" {
+		p := old.within(lines, false)
+		m.mendInner(x, at.first, at.end, &p, depth+1)
+		return p, nil
+	}
+	if m.overspent(end - start) {
 		return old.within(lines, false), nil
 	}
-	w := x.t.lang.wrappers[at.place]
-	if at.place == inBlock && holder != nil && (holder.Kind == symbol.Namespace || holder.Kind == symbol.Module) {
-		w = wrapper{}
-	}
-	if at.place == inType && holder != nil && (holder.Kind == symbol.Function || holder.Kind == symbol.Method || holder.Kind == symbol.Constructor) {
-		if in, ok := x.t.lang.wrappers[inBlock]; ok && x.t.lang.name == "python" {
-			w = in
-		}
-	}
+	w := x.t.wrapperOf(at.place, holder)
 	name := wrapperName
 	if holder != nil && isType(holder.Kind) && identifier.MatchString(holder.Name) {
 		name = holder.Name // constructors have the name of their class
@@ -239,23 +269,36 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old *p
 	y := x.t.extract(text, src, nodes)
 	settle(y.list.Symbols)
 	p := piece{symbols: y.list.Symbols, imports: y.list.Imports, exports: y.exports}
+	first, last := 0, len(y.lines)
 	if w.open != "" {
 		p.unwrap(name)
-		p.shift(-1)
+		first, last = 1, last-1
 	}
-	if broken && w.open != "" {
-		// The part alone, without its wrapper, is what can be cut again.
-		z := x.t.extract(x.text[start:end], x.src[start:end], nil)
-		m.mendInner(z, &p, depth+1)
-	} else if broken {
-		m.mendInner(y, &p, depth+1)
+	if broken {
+		m.mendInner(y, first, last, &p, depth+1)
 	}
-	p.shift(at.first)
+	p.shift(at.first - first)
 	if broken {
 		p.unite(old.within(lines, false))
 	}
 	p.limit(lines)
 	return p, nil
+}
+
+func isFunction(k symbol.Kind) bool {
+	return k == symbol.Function || k == symbol.Method || k == symbol.Constructor
+}
+
+// wrapperOf returns the wrapper of a part of holder.
+func (t *table) wrapperOf(at place, holder *symbol.Symbol) wrapper {
+	switch {
+	case holder == nil:
+	case at == inBlock && (holder.Kind == symbol.Namespace || holder.Kind == symbol.Module):
+		return wrapper{}
+	case at == inType && isFunction(holder.Kind) && t.lang.name == "python":
+		at = inBlock
+	}
+	return t.lang.wrappers[at]
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"mapd/outline/symbol"
@@ -46,8 +47,16 @@ func init() {
 		fields:    []string{"name", "body", "declarator", "value", "parameters"},
 		triggers:  []string{"class", "interface", "enum", "record", "new"},
 		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "default", "synchronized", "native", "transient", "volatile", "strictfp", "sealed", "non-sealed"},
-		split:     javaSplit,
-		finish:    exportByModifier("public"),
+		prepare:   blankOpenStrings, split: javaSplit,
+		inner: func(line []byte) place {
+			if javaMember.Match(line) && !jsNoMember.Match(line) {
+				return inType
+			}
+			return nowhere
+		},
+		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "}"}},
+		flat:     true,
+		finish:   exportByModifier("public"),
 	})
 }
 
@@ -127,6 +136,12 @@ func exportByModifier(word string) func([]byte, []string, *symbol.List) {
 	}
 }
 
+// javaMember matches how members of a class begin: with an annotation, a
+// modifier, a word for a type, or with a type and a name.
+var javaMember = regexp.MustCompile(`^@\w|^(?:public|protected|private|static|final|abstract|default|synchronized|native|transient|volatile|sealed|non-sealed|strictfp|class|interface|enum|record)\b` +
+	`|^(?:<[^()]*> *)?[A-Za-z][\w.]*(?:<[^()=;]*>)?(?:\[\])* +\w+ *[(;=]|^[A-Z]\w* *\([^;]*\{$`)
+
+// javaSplit says whether a line without indentation begins a type or import.
 func javaSplit(line []byte) bool {
 	for _, word := range []string{"public ", "class ", "interface ", "enum ", "record ", "abstract ", "final ", "import ", "@", "sealed "} {
 		if bytes.HasPrefix(line, []byte(word)) {

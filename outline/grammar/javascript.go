@@ -18,7 +18,7 @@ func init() {
 		actions: jsActions(nil), otherwise: visit | gate, braces: true,
 		fields:   []string{"name", "body", "value", "left", "right", "key", "source", "property", "kind", "arguments", "function"},
 		triggers: jsTriggers, modifiers: jsModifiers,
-		prepare: jsPrepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
+		prepare: jsPrepare, split: jsSplit, statements: jsStatements, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 	})
 	for _, dialect := range []struct {
 		name    string
@@ -30,7 +30,7 @@ func init() {
 			rules: merge(jsRules(), tsRules()), actions: jsActions(tsActions), otherwise: visit | gate, braces: true,
 			fields:   []string{"name", "body", "value", "left", "right", "key", "source", "kind", "arguments", "function"},
 			triggers: jsTriggers, modifiers: jsModifiers,
-			prepare: dialect.prepare, split: jsSplit, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
+			prepare: dialect.prepare, split: jsSplit, statements: jsStatements, inner: jsInner, wrappers: jsWrappers, finish: jsFinish,
 		})
 	}
 }
@@ -41,6 +41,8 @@ var (
 	jsTriggers  = []string{"{", "=>", "require"}
 	jsModifiers = []string{"export", "default", "declare", "async", "static", "abstract", "public", "private", "protected", "readonly", "override", "accessor", "get", "set", "const", "let", "var"}
 )
+
+var jsStatements = []string{"expression_statement", "if_statement", "for_statement", "for_in_statement", "while_statement", "try_statement", "switch_statement"}
 
 func jsRules() map[string]*rule {
 	fn := &rule{do: jsFunction, act: visit | fields | function}

@@ -36,9 +36,17 @@ type language struct {
 	// preamble returns what must stand before a text for the grammar to know it,
 	// if before is what stands before it in the file. Nil means nothing.
 	preamble func(before, text []byte) string
+	// hide finds the lines of a broken file that begin inside strings or comments.
+	// Nil means comments of the shape of C if braces is set.
+	hide func(x *extraction, hidden []bool)
+	// reserved are words that cannot be names, but look so in broken files.
+	reserved map[string]bool
 	// split says whether a line without indentation begins a definition, where a
 	// broken file may be cut. Nil means that it cannot be cut.
 	split func(line []byte) bool
+	// statements are the types of nodes of the file that define nothing and can
+	// be believed when they have no error although the file has one.
+	statements []string
 	// headLines says that a definition may begin with words on lines of their own
 	// before the line that split knows.
 	headLines bool
@@ -46,6 +54,8 @@ type language struct {
 	// there, and wrappers what must stand around the parts to parse them alone.
 	inner    func(line []byte) place
 	wrappers map[place]wrapper
+	// flat says that functions are not cut so: statements look like members.
+	flat bool
 	// braces says that the language has the lexical shape of C, so that open
 	// brackets can be closed.
 	braces bool

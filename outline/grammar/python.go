@@ -44,7 +44,7 @@ func init() {
 		fields:    []string{"name", "body", "left", "right", "type", "parameters", "return_type", "superclasses", "module_name"},
 		triggers:  []string{"def", "class", "lambda", "import"},
 		modifiers: []string{"async"},
-		split:     pySplit, inner: pyInner, finish: pyFinish,
+		hide:      hideTriple, reserved: words("else try finally"), split: pySplit, inner: pyInner, finish: pyFinish,
 		wrappers: map[place]wrapper{
 			inType:  {open: "class " + wrapperName + ":"},
 			inBlock: {open: "def " + wrapperName + "():"},

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"mapd/outline/symbol"
@@ -31,10 +32,10 @@ func init() {
 		fields:    []string{"name", "body", "parameters", "superclass", "left", "right", "method", "arguments", "receiver", "object", "block", "alias"},
 		triggers:  []string{"def ", "class ", "module ", "lambda", "->", "define_method"},
 		modifiers: []string{"private", "protected", "public"},
-		split:     rubySplit,
-		finish:    exportAll,
-		inner:     rubyInner,
-		wrappers:  map[place]wrapper{inType: {open: "class " + "Mapd_wrapper", close: "end"}},
+		hide:      hideHeredocs(rubyHeredoc), split: rubySplit,
+		finish:   exportAll,
+		inner:    rubyInner,
+		wrappers: map[place]wrapper{inType: {open: "class " + "Mapd_wrapper", close: "end"}},
 	})
 }
 
@@ -191,6 +192,8 @@ func rubySplit(line []byte) bool {
 	}
 	return false
 }
+
+var rubyHeredoc = regexp.MustCompile("<<[~-]?['\"`]?([A-Z_]+)\\b")
 
 func rubyInner(line []byte) place {
 	for _, word := range []string{"class ", "module ", "def ", "private def ", "attr_"} {

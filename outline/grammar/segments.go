@@ -3,6 +3,7 @@ package grammar
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"sort"
 
 	"golang.org/x/sync/errgroup"
@@ -40,6 +41,7 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 				return symbol.List{}, err
 			}
 		}
+		found.symbols = withoutHidden(found.symbols, whole.hidden())
 	}
 	settle(found.symbols)
 	sort.SliceStable(found.imports, func(i, j int) bool { return found.imports[i].Start < found.imports[j].Start })
@@ -59,7 +61,7 @@ type mender struct {
 
 // chunks is how many parts a broken file is parsed in at first; a part that
 // has errors is halved until it is one segment.
-const chunks = 16
+const chunks = 64
 
 // newMender cuts the file of x where a definition starts at the left margin,
 // but not inside a definition that the whole tree knows without an error.
@@ -76,13 +78,10 @@ func newMender(x *extraction) *mender {
 		}
 	}
 	trusted := x.trusted()
-	var remark blockComment
+	hidden := x.hidden()
 	for i := 1; i < len(x.lines); i++ {
 		start := x.lines[i]
-		if x.t.lang.braces && remark.holds(bytes.TrimSpace(x.lineText(i))) {
-			continue
-		}
-		if start >= len(x.src) || isSpace(x.src[start]) || !x.t.lang.split(x.lineText(i)) {
+		if hidden[i] || start >= len(x.src) || isSpace(x.src[start]) || !x.t.lang.split(x.lineText(i)) {
 			continue
 		}
 		for len(trusted) > 0 && trusted[0].end <= start {
@@ -91,7 +90,7 @@ func newMender(x *extraction) *mender {
 		if len(trusted) > 0 && trusted[0].start < start {
 			continue
 		}
-		cut(x.leadLine(i, line))
+		cut(x.leadLine(i, line-1))
 	}
 	if at < len(x.src) {
 		m.segments = append(m.segments, segment{at, len(x.src), line, len(x.lines)})
@@ -149,11 +148,25 @@ func isLead(line []byte) bool {
 // partner swallows looks like one.
 func (x *extraction) trusted() []span {
 	var found []span
-	for i := 0; i < len(x.nodes); i = x.nodes[i].next {
+	for _, i := range x.tops() {
 		n := x.nodes[i]
 		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing {
 			found = append(found, span{start: n.start, end: n.end})
 		}
+	}
+	return found
+}
+
+// tops returns the outermost nodes, those of a tree that is all an error from
+// inside it.
+func (x *extraction) tops() []int {
+	i, end := 0, len(x.nodes)
+	if end > 0 && x.nodes[0].isError && x.nodes[0].next == end {
+		i = 1
+	}
+	var found []int
+	for ; i < end; i = x.nodes[i].next {
+		found = append(found, i)
 	}
 	return found
 }
@@ -167,10 +180,9 @@ func (m *mender) clean() []bool {
 		clean[k] = true
 	}
 	k := 0
-	for i := 0; i < len(x.nodes); i = x.nodes[i].next {
+	for _, i := range x.tops() {
 		n := x.nodes[i]
-		r := x.rule(i)
-		good := r != nil && (r.role == definition || r.role == comment) && !n.hasError && !n.missing && !n.isError
+		good := x.sound(i)
 		for k < len(m.segments) && m.segments[k].end <= n.start {
 			k++
 		}
@@ -182,6 +194,19 @@ func (m *mender) clean() []bool {
 		}
 	}
 	return clean
+}
+
+// sound reports whether node i is one that can be believed in a tree with
+// errors.
+func (x *extraction) sound(i int) bool {
+	n := x.nodes[i]
+	if n.hasError || n.missing || n.isError {
+		return false
+	}
+	if r := x.rule(i); r != nil && (r.role == definition || r.role == comment) {
+		return true
+	}
+	return n.start < n.end && slices.Contains(x.t.lang.statements, x.typ(i)) && bytes.IndexByte([]byte("\"'`"), x.src[n.start]) < 0
 }
 
 // mend returns the union of what the segments show and of what the whole tree
@@ -207,6 +232,7 @@ func (m *mender) mend(whole piece) (piece, error) {
 		runs = append(runs, [2]int{k, end})
 		k = end
 	}
+	m.x.trustedInside() // before the parts share it
 	pieces := make([]piece, len(runs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -236,27 +262,32 @@ func (m *mender) mend(whole piece) (piece, error) {
 	return result, nil
 }
 
+// large is the size in bytes from which it is worth to look at a segment or
+// part before it is parsed again.
+const large = 8 << 10
+
 // parse returns what the segments k to end-1 hold.
 func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	x := m.x
 	start, stop := m.segments[k].start, m.segments[end-1].end
 	lines := segment{start, stop, m.segments[k].first, m.segments[end-1].last}
-	if end-k == 1 && stop-start >= len(x.src)/10*9 { // the whole parse was as good as one of this
-		p := whole.within(lines, false)
-		old := piece{symbols: append([]symbol.Symbol(nil), p.symbols...), imports: p.imports}
-		m.mendInner(x, &p, 0)
-		p.limit(lines)
-		p.unite(old)
-		return p, nil
+	single, tail := end-k == 1, ""
+	if single {
+		if x.t.lang.braces {
+			tail = openBrackets(x.src[start:stop])
+		}
+		if m.hopeless(start, stop, tail) {
+			return m.inside(lines, whole), nil
+		}
 	}
 	if m.budget -= stop - start; m.budget < 0 {
 		return whole.within(lines, false), nil
 	}
-	nodes, broken, err := m.parseClosed(x.src[:start], x.src[start:stop], end-k == 1)
+	nodes, broken, err := m.parseClosed(start, stop, tail)
 	if err != nil {
 		return piece{}, err
 	}
-	if broken && end-k > 1 {
+	if broken && !single {
 		mid := (k + end) / 2
 		p, err := m.parse(k, mid, whole)
 		if err != nil {
@@ -270,7 +301,7 @@ func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	settle(part.list.Symbols)
 	p := piece{symbols: part.list.Symbols, imports: part.list.Imports, exports: part.exports}
 	if broken {
-		m.mendInner(part, &p, 0)
+		m.mendInner(part, 0, len(part.lines), &p, 0)
 	}
 	p.shift(lines.first - 1)
 	if broken {
@@ -279,33 +310,79 @@ func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	return p, nil
 }
 
-// parseClosed parses src, which follows before. If that fails and src leaves brackets or a string
-// open, and close says so, it parses src with their partners added.
-func (m *mender) parseClosed(before, src []byte, closed bool) ([]node, bool, error) {
-	t := m.x.t
-	nodes, broken, err := t.parseAfter(before, src)
-	if err != nil || !broken || !closed || !t.lang.braces {
-		return nodes, broken, err
+// hopeless reports whether to parse the segment alone would show no more than
+// the whole tree and the parts of the segment do: it leaves brackets open, or
+// all errors of the file lie in it.
+func (m *mender) hopeless(start, stop int, tail string) bool {
+	if m.x.t.lang.inner == nil {
+		return false
 	}
-	// The last line may itself be cut: the second try does without it.
-	last := bytes.LastIndexByte(bytes.TrimRight(src, "\n"), '\n') + 1
-	for _, end := range []int{len(src), last} {
-		tail := openBrackets(src[:end])
-		if tail == "" {
-			continue
+	switch size := stop - start; {
+	case size < large:
+		return false
+	case tail != "", size >= len(m.x.src)/10*9:
+		return true
+	}
+	for _, i := range m.x.tops() {
+		if n := m.x.nodes[i]; (n.hasError || n.isError || n.missing) && (n.start < start || n.end > stop) {
+			return false
 		}
-		if m.budget -= len(src); m.budget < 0 {
-			break
+	}
+	return true
+}
+
+// inside returns what the whole tree and the parts of one segment show.
+func (m *mender) inside(lines segment, whole *piece) piece {
+	p := whole.within(lines, false)
+	old := piece{symbols: append([]symbol.Symbol(nil), p.symbols...), imports: p.imports}
+	m.mendInner(m.x, lines.first-1, lines.last, &p, 0)
+	p.limit(lines)
+	p.unite(old)
+	return p
+}
+
+// parseClosed parses the text from start to stop with the tail that closes what
+// it leaves open, and without it if that fails.
+func (m *mender) parseClosed(start, stop int, tail string) (nodes []node, broken bool, err error) {
+	t, before, src := m.x.t, m.x.src[:start], m.x.src[start:stop]
+	if tail == "" {
+		return t.parseAfter(before, src)
+	}
+	tries := []int{len(src)}
+	if stop == len(m.x.src) { // the last line may itself be cut
+		tries = append(tries, bytes.LastIndexByte(bytes.TrimRight(src, "\n"), '\n')+1)
+	}
+	for k, end := range tries {
+		if k > 0 {
+			if tail = openBrackets(src[:end]); m.overspent(len(src)) {
+				break
+			}
 		}
 		again, stillBroken, err := t.parseAfter(before, append(append(make([]byte, 0, end+len(tail)), src[:end]...), tail...))
-		if err != nil || stillBroken {
-			continue
+		if err != nil {
+			return nil, true, err
 		}
 		for i := range again {
 			again[i].end = min(again[i].end, end)
 			again[i].start = min(again[i].start, end)
 		}
-		return again, true, nil
+		if !stillBroken {
+			return again, true, nil
+		}
+		if nodes == nil {
+			nodes = again
+		}
 	}
-	return nodes, broken, nil
+	if m.overspent(len(src)) {
+		return nodes, true, nil
+	}
+	// Brackets in what is no string for openBrackets, as in regular expressions.
+	plain, broken, err := t.parseAfter(before, src)
+	return plain, broken, err
+}
+
+// overspent takes n bytes from the budget and reports whether it had less.
+func (m *mender) overspent(n int) bool {
+	m.budget -= n
+	return m.budget < 0
 }
