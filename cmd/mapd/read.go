@@ -135,7 +135,7 @@ func (a *app) open(ctx context.Context, opt client.Options, roots []folder) (*cl
 	p.Options.Session = a.session
 	p.Options.Umask = &a.umask
 	for _, root := range roots {
-		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root.path), Name: root.path, Bare: root.bare})
+		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root.path), Name: root.path, Bare: root.bare, Large: root.large})
 	}
 	if _, err := c.Initialize(ctx, p); err != nil {
 		return nil, errors.Join(callError(err), c.Close())

@@ -71,8 +71,25 @@ func printStatus(w io.Writer, result []byte) error {
 			why = " (" + ws.Why + ")"
 		}
 		fmt.Fprintf(w, "workspace %q: %s%s\n", ws.Root, ws.State, why)
+		if ws.Generation > 0 {
+			fmt.Fprintf(w, "\t%d files, %d indexed, %d skipped%s, %d sessions, generation %d, %d watches, swept every %v while they fail, audited every %v\n",
+				ws.Files, ws.Indexed, ws.Skipped, reasons(ws.SkippedWhy), ws.Sessions, ws.Generation, ws.Watches,
+				time.Duration(ws.SweepMs)*time.Millisecond, time.Duration(ws.AuditMs)*time.Millisecond)
+		}
 	}
 	return nil
+}
+
+// reasons writes counts by reason, in parentheses.
+func reasons(counts map[string]int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	parts := make([]string, 0, len(counts))
+	for _, why := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", why, counts[why]))
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 func named(name string) string {

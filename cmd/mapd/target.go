@@ -23,8 +23,9 @@ type target struct {
 
 // folder is a folder of a session.
 type folder struct {
-	path string // absolute
-	bare bool   // no repository: neither indexed nor watched
+	path  string // absolute
+	bare  bool   // no repository: neither indexed nor watched
+	large bool   // indexed even if it is the home directory or /
 }
 
 // parseTarget reads FILE or FILE:A-B,C. A file of that very name wins over a
