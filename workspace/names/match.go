@@ -106,7 +106,10 @@ func (p *pattern) same(r, c rune) bool {
 
 // match returns how name matches p.
 func (p *pattern) match(name string) Class {
-	if p.runes > maxBits {
+	switch {
+	case p.runes == 0:
+		return Prefix
+	case p.runes > maxBits:
 		return p.matchLong(name)
 	}
 	s := states{all: 1 << p.runes, prefix: 1}

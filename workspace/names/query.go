@@ -28,8 +28,9 @@ type QueryOptions struct {
 	Weakest Class
 }
 
-// NewQuery returns the query of a text, which is not empty. A lower-case letter
-// matches both cases, an upper-case one only itself unless Options.Fold.
+// NewQuery returns the query of a text; every name starts with the empty one. A
+// lower-case letter matches both cases, an upper-case one only itself unless
+// opt.Fold.
 func NewQuery(text string, opt QueryOptions) *Query {
 	q := &Query{whole: newPattern(text, opt.Fold), weakest: opt.Weakest, kinds: kindBits(opt.Kinds)}
 	q.last = q.whole

@@ -195,6 +195,7 @@ func TestSearch(t *testing.T) {
 		{"stop signs", all, []string{"1. Stop signs exact 1 fold"}},
 		{"tosignz", all, nil},
 		{"st", QueryOptions{Weakest: Exact}, nil},
+		{"", QueryOptions{Kinds: []symbol.Kind{symbol.Class, symbol.Function}, Weakest: Prefix}, []string{"Server prefix 0", "Stop prefix 0"}},
 		{".", all, []string{"Server.Stop inside 1", "1. Stop signs inside 1"}},
 	} {
 		if got := found(packed(t), c.query, c.opt); !slices.Equal(got, c.want) {

@@ -1,0 +1,175 @@
+package find
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"mapd/workspace/grep"
+	"mapd/workspace/names"
+)
+
+// Text returns the lines that match p, each with the innermost symbol around it:
+// first the files nearest to what was read, then by folders and paths. All files
+// are read; which of them have such lines is no matter of an index.
+func (s *Search) Text(ctx context.Context, p *grep.Pattern) (Result, error) {
+	r, degraded, err := s.begin(ctx, false)
+	if err != nil {
+		return Result{}, err
+	}
+	order := r.order()
+	found, early, err := r.scan(ctx, p, order)
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Degraded: degraded}
+	outlines, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	late := map[int]bool{} // roots
+	for len(found) > 0 && len(out.Hits) <= s.Limit {
+		some := found[:min(len(found), readsAtOnce)]
+		found = found[len(some):]
+		slow, err := r.verify(ctx, outlines, some)
+		if err != nil {
+			return Result{}, err
+		}
+		for _, n := range some {
+			_, root := r.file(n)
+			late[root] = late[root] || slow
+			out.Hits = r.lines(p, n, out.Hits)
+		}
+	}
+	out.Truncated = len(out.Hits) > s.Limit || early || r.heavy
+	out.Hits = out.Hits[:min(len(out.Hits), s.Limit)]
+	for i, root := range r.Roots {
+		if late[i] {
+			out.Degraded = append(out.Degraded, Degraded{root.Path, "indexing: some lines are shown without the symbol around them"})
+		}
+	}
+	return out, nil
+}
+
+// order returns the numbers of the files that are searched, in the order of
+// their lines.
+func (r *run) order() []int {
+	order := make([]int, 0, r.files())
+	near := map[int]int{}
+	for n := range r.files() {
+		if f, _ := r.file(n); f.Binary || !r.counts(n) {
+			continue
+		}
+		order = append(order, n)
+		if len(r.Near) > 0 {
+			near[n] = r.near.of(r.path(n))
+		}
+	}
+	if len(r.Near) > 0 {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
+	}
+	return order
+}
+
+// scanFiles is how many files a worker takes at a time: few, so that the search
+// ends soon after it has found enough.
+const scanFiles = 8
+
+// scan returns those of the files that have lines which match, in their order.
+// early says that it stopped before the end, having found more than the limit.
+func (r *run) scan(ctx context.Context, p *grep.Pattern, order []int) (found []int, early bool, err error) {
+	enough, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p1 := progress{blocks: map[int]block{}}
+	r.each(enough, len(order), scanFiles, func(_, first, end int) {
+		var b block
+		for _, n := range order[first:end] {
+			if lines := r.countLines(enough, p, n); lines > 0 {
+				b.files, b.lines = append(b.files, n), b.lines+lines
+			}
+		}
+		if enough.Err() == nil && p1.add(first/scanFiles, b) > r.Limit {
+			cancel()
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	return p1.files, enough.Err() != nil && p1.next*scanFiles < len(order), nil
+}
+
+// block is what was found in some files that follow each other.
+type block struct {
+	files []int
+	lines int
+}
+
+// progress joins blocks in their order.
+type progress struct {
+	mu     sync.Mutex // guards what follows
+	blocks map[int]block
+	next   int   // the first block that is not there yet
+	files  []int // of all blocks before it
+	lines  int
+}
+
+// add adds a block and returns the number of lines in all that follow each other
+// from the first.
+func (p *progress) add(number int, b block) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blocks[number] = b
+	for {
+		b, ok := p.blocks[p.next]
+		if !ok {
+			return p.lines
+		}
+		delete(p.blocks, p.next)
+		p.next++
+		p.files = append(p.files, b.files...)
+		p.lines += b.lines
+	}
+}
+
+// countLines returns how many lines of file n match, counted until there are more
+// than the limit. A file that cannot be read has none.
+func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int) int {
+	f, root := r.file(n)
+	lines := 0
+	_ = r.Roots[root].Workspace.Look(ctx, f.Path, func(text []byte) {
+		p.Find(text, func(grep.Line) bool {
+			lines++
+			return lines <= r.Limit
+		})
+	})
+	return lines
+}
+
+// lines appends the hits in file n, which was verified, up to one more than the
+// limit.
+func (r *run) lines(p *grep.Pattern, n int, hits []Hit) []Hit {
+	known := r.known(n)
+	if known.version == nil {
+		return hits
+	}
+	p.Find(known.version.Bytes(), func(l grep.Line) bool {
+		hits = append(hits, lineHit(known, l))
+		return len(hits) <= r.Limit
+	})
+	return hits
+}
+
+func lineHit(known *verified, l grep.Line) Hit {
+	h := Hit{Version: known.version, Start: l.Number, End: l.Number, Line: l.Number, Column: l.From}
+	if i := known.names.Enclosing(l.Number); i >= 0 {
+		s := known.names.At(i)
+		h.Name, h.Kind, h.Container = s.Name, s.Kind, container(known.names, s)
+	}
+	return h
+}
+
+// The classes of names that a search for anything takes for a symbol, and those
+// that a search for a symbol does.
+const (
+	WeakestOfAny    = names.Words
+	WeakestOfSymbol = names.Subsequence
+)
