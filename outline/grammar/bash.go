@@ -30,7 +30,7 @@ func init() {
 		fields:    []string{"name", "body", "value", "argument"},
 		triggers:  []string{"()", "function ", "( )"},
 		modifiers: []string{"readonly", "declare", "export", "local", "typeset"},
-		hide:      hideHeredocs(bashHeredoc), split: bashStart.Match, finish: bashFinish,
+		hide:      hideHeredocs(bashHeredoc), longStrings: true, split: bashStart.Match, finish: bashFinish,
 	})
 }
 

@@ -133,9 +133,6 @@ func (x *extraction) cTypeInside(i int, sc *scope) {
 // cDeclaration defines the variables, fields and prototypes of a declaration.
 func cDeclaration(x *extraction, i int, sc *scope) {
 	n := x.nodes[i]
-	if x.errors > 0 && x.typ(i) == "declaration" && !isType(sc.holder) && x.indented(n.start) {
-		return // a local of a function that the parser did not see
-	}
 	typ := x.field(i, "type")
 	var body bool
 	if typ >= 0 {

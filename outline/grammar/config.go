@@ -23,7 +23,14 @@ func init() {
 			"config_file": visit, "body": visit, "identifier": 0, "expression": 0, "string_lit": 0, "block_start": 0, "block_end": 0,
 		},
 		otherwise: 0, braces: true,
-		split: regexp.MustCompile(`^[a-z_]\w* *(?:"|\{|=)`).Match,
+		longStrings: true, split: regexp.MustCompile(`^[a-z_]\w* *(?:"|\{|=)`).Match,
+		inner: func(line []byte) place {
+			if hclInner.Match(line) {
+				return inType
+			}
+			return nowhere
+		},
+		wrappers: map[place]wrapper{inType: {open: wrapperName + " {", close: "}"}},
 	})
 	register(&language{
 		name: "cue", grammar: cueGrammar,
@@ -90,6 +97,8 @@ func init() {
 		split:     regexp.MustCompile(`^(?i:from) `).Match,
 	})
 }
+
+var hclInner = regexp.MustCompile(`^[a-z_][\w-]* *(?:=[^=]|\{|"[^"]*" *\{)`)
 
 var protoInner = regexp.MustCompile(`^(?:message|enum|oneof|rpc)\b`)
 

@@ -27,7 +27,7 @@ func init() {
 		otherwise: visit | gate,
 		fields:    []string{"target", "operator", "operand", "left", "right"},
 		triggers:  []string{"def", "use", "import", "alias", "require", "test", "describe", "fn"},
-		hide:      hideTriple, split: elixirStart.Match, finish: elixirFinish,
+		hide:      hideTriple, longStrings: true, split: elixirStart.Match, finish: elixirFinish,
 		inner: func(line []byte) place {
 			if elixirMember.Match(line) {
 				return inType

@@ -35,8 +35,15 @@ func init() {
 		otherwise: visit | gate,
 		fields:    []string{"name", "exposing", "moduleName", "typeExpression", "body", "functionDeclarationLeft", "operator", "pattern", "unionVariant"},
 		triggers:  []string{"let"},
-		split:     elmStart.Match, finish: elmFinish,
+		heads:     elmAnnotates, split: elmStart.Match, finish: elmFinish,
 	})
+}
+
+// elmAnnotates says whether a line is the type of what the next one defines.
+func elmAnnotates(line, next []byte) bool {
+	name, _, found := bytes.Cut(line, []byte(":"))
+	name = bytes.TrimSpace(name)
+	return found && len(name) > 0 && bytes.HasPrefix(next, name) && len(next) > len(name) && !isWord(next[len(name)])
 }
 
 var elmStart = regexp.MustCompile(`^(?:type|port|import|infix|module|[a-z]\w* *:|[a-z]\w*[^:]* =)`)

@@ -96,6 +96,9 @@ func (x *extraction) visit(i int, sc *scope) {
 	if x.nodes[i].isError {
 		x.errors++
 		defer func() { x.errors-- }()
+	} else if x.errors > 0 && x.t.lang.braces && sc.holder == "" && !sc.inFunc && x.indented(x.nodes[i].start) {
+		sc.inFunc = true // in what the parser did not see the beginning of
+		defer func() { sc.inFunc = false }()
 	}
 	r := x.rule(i)
 	switch {

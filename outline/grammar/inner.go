@@ -91,14 +91,9 @@ func (m *mender) parseHead(x *extraction, first, end int) piece {
 	if tail == "" {
 		return piece{}
 	}
-	src := append(bytes.Clone(x.src[start:stop]), tail...)
-	nodes, broken, err := x.t.parseAfter(nil, src)
+	nodes, broken, err := x.t.parseWith(nil, x.src[start:stop], tail)
 	if err != nil || broken {
 		return piece{}
-	}
-	for i := range nodes {
-		nodes[i].end = min(nodes[i].end, stop-start)
-		nodes[i].start = min(nodes[i].start, stop-start)
 	}
 	y := x.t.extract(x.text[start:stop], x.src[start:stop], nodes)
 	settle(y.list.Symbols)
@@ -201,7 +196,7 @@ func (x *extraction) trustedInside() []span {
 	found := []span{}
 	for i := 0; i < len(x.nodes); {
 		n := x.nodes[i]
-		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing && n.end > n.start {
+		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing && n.end > n.start && !x.swallows(n) {
 			found = append(found, span{start: n.start, end: n.end})
 			i = n.next
 			continue
@@ -271,7 +266,7 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old *p
 	p := piece{symbols: y.list.Symbols, imports: y.list.Imports, exports: y.exports}
 	first, last := 0, len(y.lines)
 	if w.open != "" {
-		p.unwrap(name)
+		p.unwrap()
 		first, last = 1, last-1
 	}
 	if broken {
@@ -317,10 +312,10 @@ func (w wrapper) around(name string, part []byte) []byte {
 
 // unwrap replaces the symbol of a wrapper, which starts on the first line, by
 // what lies in it.
-func (p *piece) unwrap(name string) {
+func (p *piece) unwrap() {
 	var symbols []symbol.Symbol
 	for _, s := range p.symbols {
-		if s.Start == 1 && strings.HasSuffix(s.Name, name) {
+		if s.Start == 1 {
 			symbols = append(symbols, s.Children...)
 		} else {
 			symbols = append(symbols, s)

@@ -41,6 +41,9 @@ type language struct {
 	hide func(x *extraction, hidden []bool)
 	// reserved are words that cannot be names, but look so in broken files.
 	reserved map[string]bool
+	// missing returns what a text that was cut needs at its end for the grammar to
+	// know what it is in the middle of. Nil means nothing.
+	missing func(src []byte) string
 	// split says whether a line without indentation begins a definition, where a
 	// broken file may be cut. Nil means that it cannot be cut.
 	split func(line []byte) bool
@@ -50,6 +53,10 @@ type language struct {
 	// headLines says that a definition may begin with words on lines of their own
 	// before the line that split knows.
 	headLines bool
+	// longStrings says that a string in plain quotes may have many lines.
+	longStrings bool
+	// heads says whether a line belongs to the definition on the next one.
+	heads func(line, next []byte) bool
 	// inner says what an indented line begins, if a broken definition may be cut
 	// there, and wrappers what must stand around the parts to parse them alone.
 	inner    func(line []byte) place

@@ -37,6 +37,7 @@ func init() {
 			"else_each_statement": visit, "await_statement": visit, "then_statement": visit, "catch_statement": visit, "key_statement": visit,
 		}, otherwise: 0},
 	} {
+		page.missing = markupMissing
 		page.rules = map[string]*rule{
 			"comment":        {role: comment, act: keep},
 			"element":        {do: htmlElement, act: visit | all},
@@ -45,6 +46,16 @@ func init() {
 		}
 		register(page)
 	}
+}
+
+// markupMissing returns the tag that ends the script or style in which src ends.
+func markupMissing(src []byte) string {
+	for _, tag := range []string{"script", "style"} {
+		if bytes.LastIndex(src, []byte("<"+tag)) > bytes.LastIndex(src, []byte("</"+tag)) {
+			return "\n</" + tag + ">"
+		}
+	}
+	return ""
 }
 
 // cssBlock returns a rule that names a block by what stands before its brace.

@@ -219,6 +219,21 @@ func (t *table) parseAfter(before, src []byte) ([]node, bool, error) {
 	return nodes, hasError, err
 }
 
+// parseWith is parseAfter for src with a tail that its author left out. No node
+// reaches into the tail.
+func (t *table) parseWith(before, src []byte, tail string) ([]node, bool, error) {
+	if tail == "" {
+		return t.parseAfter(before, src)
+	}
+	whole := append(append(make([]byte, 0, len(src)+len(tail)), src...), tail...)
+	nodes, broken, err := t.parseAfter(before, whole)
+	for i := range nodes {
+		nodes[i].end = min(nodes[i].end, len(src))
+		nodes[i].start = min(nodes[i].start, len(src))
+	}
+	return nodes, broken, err
+}
+
 // LimitCPU makes the process die when it reaches the soft limit of its CPU
 // time. Only a worker calls it.
 func LimitCPU() { C.mapd_die_on_cpu_limit() }

@@ -43,11 +43,11 @@ func init() {
 			"if_statement": visit | localGate, "compound_statement": visit | localGate, "else_clause": visit | localGate,
 		},
 		otherwise: visit | gate, braces: true,
-		fields:    []string{"name", "body", "left", "right", "function", "arguments", "parameters", "return_type"},
-		triggers:  []string{"function", "fn", "class"},
-		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "readonly", "const", "var"},
-		preamble:  phpPreamble,
-		split:     phpSplit.Match, finish: phpFinish,
+		fields:      []string{"name", "body", "left", "right", "function", "arguments", "parameters", "return_type"},
+		triggers:    []string{"function", "fn", "class"},
+		modifiers:   []string{"public", "private", "protected", "static", "final", "abstract", "readonly", "const", "var"},
+		preamble:    phpPreamble,
+		longStrings: true, split: phpSplit.Match, finish: phpFinish,
 		inner: func(line []byte) place {
 			if phpMember.Match(line) {
 				return inType

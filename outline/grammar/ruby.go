@@ -32,7 +32,7 @@ func init() {
 		fields:    []string{"name", "body", "parameters", "superclass", "left", "right", "method", "arguments", "receiver", "object", "block", "alias"},
 		triggers:  []string{"def ", "class ", "module ", "lambda", "->", "define_method"},
 		modifiers: []string{"private", "protected", "public"},
-		hide:      hideHeredocs(rubyHeredoc), split: rubySplit,
+		hide:      hideHeredocs(rubyHeredoc), longStrings: true, split: rubySplit,
 		finish:   exportAll,
 		inner:    rubyInner,
 		wrappers: map[place]wrapper{inType: {open: "class " + "Mapd_wrapper", close: "end"}},

@@ -42,10 +42,10 @@ func init() {
 			"where_clause": 0, "generic_type": 0, "reference_type": 0, "ordered_field_declaration_list": 0, "macro_invocation": 0,
 		},
 		otherwise: visit | gate, braces: true,
-		fields:    []string{"name", "body", "type", "trait", "pattern", "value"},
-		triggers:  []string{"fn ", "struct ", "enum ", "impl", "|", "trait ", "macro_rules", "mod "},
-		modifiers: []string{"pub", "const", "async", "unsafe", "extern", "default", "mut"},
-		split:     rustSplit, finish: exportByModifier("pub"),
+		fields:      []string{"name", "body", "type", "trait", "pattern", "value"},
+		triggers:    []string{"fn ", "struct ", "enum ", "impl", "|", "trait ", "macro_rules", "mod "},
+		modifiers:   []string{"pub", "const", "async", "unsafe", "extern", "default", "mut"},
+		longStrings: true, split: rustSplit, finish: exportByModifier("pub"),
 		inner: rustInner, wrappers: map[place]wrapper{inType: {open: "impl " + wrapperName + "{", close: "}"}},
 	})
 }

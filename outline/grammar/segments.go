@@ -26,6 +26,11 @@ func (t *table) outline(text []byte) (symbol.List, error) {
 		src = t.lang.prepare(text)
 	}
 	nodes, broken, err := t.parseAfter(nil, src)
+	if err == nil && broken && t.lang.missing != nil {
+		if tail := t.lang.missing(src); tail != "" {
+			nodes, _, err = t.parseWith(nil, src, tail)
+		}
+	}
 	if err != nil {
 		return symbol.List{}, err
 	}
@@ -112,12 +117,40 @@ func (x *extraction) lineText(i int) []byte {
 func (x *extraction) leadLine(i, first int) int {
 	for i > first {
 		line := x.lineText(i - 1)
-		if len(line) < 2 || !isLead(line) && !(x.t.lang.headLines && isHead(line)) {
-			break
+		switch l := x.t.lang; {
+		case len(line) >= 2 && isLead(line),
+			l.headLines && isHead(line),
+			l.heads != nil && l.heads(line, x.lineText(i)):
+			i--
+		default:
+			open := x.commentLine(i-1, first)
+			if open < 0 {
+				return i
+			}
+			i = open
 		}
-		i--
 	}
 	return i
+}
+
+// commentLine returns the line, not before line first, on which the comment
+// begins that ends line i, or -1.
+func (x *extraction) commentLine(i, first int) int {
+	line := bytes.TrimSpace(x.lineText(i))
+	for _, c := range [][2]string{{"{-", "-}"}, {"(*", "*)"}, {"/*", "*/"}, {"<!--", "-->"}, {"=begin", "=end"}} {
+		if !bytes.HasSuffix(line, []byte(c[1])) {
+			continue
+		}
+		for ; i >= first; i-- {
+			if line := x.lineText(i); bytes.Contains(line, []byte(c[0])) {
+				if bytes.HasPrefix(line, []byte(c[0])) {
+					return i
+				}
+				return -1
+			}
+		}
+	}
+	return -1
 }
 
 // isHead reports whether a line begins a definition that the next line goes on
@@ -150,11 +183,33 @@ func (x *extraction) trusted() []span {
 	var found []span
 	for _, i := range x.tops() {
 		n := x.nodes[i]
-		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing {
+		if r := x.rule(i); r != nil && r.role == definition && !n.hasError && !n.missing && !x.swallows(n) {
 			found = append(found, span{start: n.start, end: n.end})
 		}
 	}
 	return found
+}
+
+// swallows reports whether n holds a line that begins a definition no deeper
+// than n does. In languages whose strings have many lines that is what a quote
+// without its partner looks like.
+func (x *extraction) swallows(n node) bool {
+	l := x.t.lang
+	if !l.longStrings {
+		return false
+	}
+	first := x.line(n.start) - 1
+	indent := x.indent(first)
+	for i := first + 1; i < len(x.lines) && x.lines[i] < n.end; i++ {
+		if x.hidden()[i] || x.indent(i) > indent {
+			continue
+		}
+		line := x.lineText(i)
+		if indent == 0 && l.split(line) || l.inner != nil && l.inner(bytes.TrimSpace(line)) != nowhere {
+			return true
+		}
+	}
+	return false
 }
 
 // tops returns the outermost nodes, those of a tree that is all an error from
@@ -200,7 +255,7 @@ func (m *mender) clean() []bool {
 // errors.
 func (x *extraction) sound(i int) bool {
 	n := x.nodes[i]
-	if n.hasError || n.missing || n.isError {
+	if n.hasError || n.missing || n.isError || x.swallows(n) {
 		return false
 	}
 	if r := x.rule(i); r != nil && (r.role == definition || r.role == comment) {
@@ -358,13 +413,9 @@ func (m *mender) parseClosed(start, stop int, tail string) (nodes []node, broken
 				break
 			}
 		}
-		again, stillBroken, err := t.parseAfter(before, append(append(make([]byte, 0, end+len(tail)), src[:end]...), tail...))
+		again, stillBroken, err := t.parseWith(before, src[:end], tail)
 		if err != nil {
 			return nil, true, err
-		}
-		for i := range again {
-			again[i].end = min(again[i].end, end)
-			again[i].start = min(again[i].start, end)
 		}
 		if !stillBroken {
 			return again, true, nil
