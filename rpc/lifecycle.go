@@ -46,7 +46,7 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
 		Capabilities: wire.ServerCapabilities{
 			PositionEncoding:       session.encoding,
-			DocumentSymbolProvider: true,
+			DocumentSymbolProvider: true, WorkspaceSymbolProvider: true,
 			Experimental: wire.Experimental{Mapd: wire.MapdCapabilities{
 				Protocol: wire.Protocol, Build: p.server.opt.Build, Methods: methodNames(),
 			}},

@@ -22,6 +22,7 @@ type Limits struct {
 	ViewBytes    int64         // memory of rendered views
 	LineMapBytes int64         // memory of line maps between versions
 	LedgerBytes  int64         // memory of all ledgers
+	FindWait     time.Duration // how long a search waits for what is not indexed yet
 	ImageBytes   int           // bytes of an image that one answer carries
 	Connections  int           // open at once
 	Messages     int64         // bytes of the large messages of all connections
@@ -45,6 +46,7 @@ func DefaultLimits() Limits {
 		ViewBytes:    32 << 20,
 		LineMapBytes: 16 << 20,
 		LedgerBytes:  64 << 20,
+		FindWait:     5 * time.Second,
 		ImageBytes:   20 << 20,
 		Connections:  4096,
 		Messages:     256 << 20,
@@ -99,6 +101,7 @@ func (l *Limits) named() []namedLimit {
 		{"view_bytes", &l.ViewBytes},
 		{"line_map_bytes", &l.LineMapBytes},
 		{"ledger_bytes", &l.LedgerBytes},
+		{"find_wait_ms", &l.FindWait},
 		{"image_bytes", &l.ImageBytes},
 		{"connections", &l.Connections},
 		{"open_files", &l.Workspace.OpenFiles},

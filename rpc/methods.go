@@ -35,6 +35,7 @@ func init() {
 		wire.MethodReadMany: recoverable(request(decodeStrict, (*Session).serveReadMany), loseReads),
 		wire.MethodRecover:  bare(request(decodeStrict, (*Session).serveRecover)),
 		wire.MethodMap:      request(decodeStrict, (*Session).serveMap),
+		wire.MethodFind:     request(decodeStrict, (*Session).serveFind),
 		wire.MethodEdit:     request(decodeEdit, (*Session).serveEdit),
 		wire.MethodEditMany: request(decodeEdit, (*Session).serveEditMany),
 		wire.MethodCheck:    request(decodeStrict, (*Session).serveCheck),
@@ -43,6 +44,7 @@ func init() {
 		wire.MethodStatus:   bare(request(decodeStrict, plain((*Session).status))),
 		wire.MethodStop:     {late: true, serve: stop},
 
+		"workspace/symbol":                    request(decodeLSP, plain((*Session).workspaceSymbol)),
 		"textDocument/documentSymbol":         request(decodeLSP, plain((*Session).documentSymbol)),
 		"workspace/didChangeWorkspaceFolders": {notification: true, serial: true, serve: changeFolders},
 	}

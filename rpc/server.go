@@ -51,6 +51,7 @@ type Server struct {
 	// rendering has an element for each view that is made: more of them at once than
 	// there are processors would only make those wait whose view is there.
 	rendering chan struct{}
+	finding   chan struct{} // an element for each search at work; see rendering
 	maps      *lru.Cache[mapKey, *hashline.LineMap]
 	ledgers   *recovery.Ledgers
 	lineage   *recovery.Lineage
@@ -95,6 +96,7 @@ func NewServer(opt Options) *Server {
 		log:       opt.Log,
 		metrics:   newMetrics(),
 		rendering: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		finding:   make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		messages:  conn.NewBudget(opt.Limits.Messages),
 		replies:   conn.NewBacklog(opt.Limits.Replies),
 		started:   time.Now(),

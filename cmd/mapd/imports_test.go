@@ -19,7 +19,7 @@ var rooms = []struct {
 }{
 	{"cmd/mapd", []string{"rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline"},
 		"the command makes the rooms and joins them; its clients see the wire"},
-	{"rpc", []string{"rpc/conn", "rpc/lru", "rpc/socket", "rpc/view", "rpc/wire", "workspace", "recovery", "outline", "outline/symbol", "hashline"},
+	{"rpc", []string{"rpc/conn", "rpc/lru", "rpc/socket", "rpc/view", "rpc/wire", "workspace", "workspace/find", "workspace/grep", "workspace/names", "recovery", "outline", "outline/symbol", "hashline"},
 		"handlers project what the rooms below know"},
 	{"rpc/client", []string{"rpc/socket", "rpc/wire", "hashline", "outline/symbol"}, "a client holds no part of the daemon"},
 	{"rpc/conn", []string{"rpc/wire"}, "a connection knows frames and errors, not files"},

@@ -121,7 +121,7 @@ func (a *app) commands() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.session, "session", a.getenv("MAPD_SESSION"), "keep one ledger over several calls, under this `name` (default $MAPD_SESSION)")
 	root.AddCommand(
 		a.readCommand(), a.mapCommand(), a.checkCommand(), a.editCommand(), a.ledgerCommand(), a.recoverCommand(),
-		a.indexCommand(), a.statusCommand(), a.stopCommand(),
+		a.findCommand(), a.indexCommand(), a.statusCommand(), a.stopCommand(),
 		a.serveCommand(), a.lspCommand(), a.versionCommand(),
 	)
 	return root

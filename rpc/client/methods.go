@@ -21,6 +21,11 @@ func (c *Client) Map(ctx context.Context, params wire.MapParams) (*wire.MapResul
 	return call[wire.MapResult](ctx, c, wire.MethodMap, params)
 }
 
+// Find is mapd/find.
+func (c *Client) Find(ctx context.Context, params wire.FindParams) (*wire.FindResult, error) {
+	return call[wire.FindResult](ctx, c, wire.MethodFind, params)
+}
+
 // Check is mapd/check.
 func (c *Client) Check(ctx context.Context, params wire.CheckParams) (*wire.CheckResult, error) {
 	return call[wire.CheckResult](ctx, c, wire.MethodCheck, params)

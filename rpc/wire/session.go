@@ -73,10 +73,11 @@ type ServerInfo struct {
 
 // ServerCapabilities are what the daemon answers.
 type ServerCapabilities struct {
-	PositionEncoding       string                `json:"positionEncoding"`
-	DocumentSymbolProvider bool                  `json:"documentSymbolProvider,omitzero"`
-	Workspace              WorkspaceCapabilities `json:"workspace"`
-	Experimental           Experimental          `json:"experimental"`
+	PositionEncoding        string                `json:"positionEncoding"`
+	DocumentSymbolProvider  bool                  `json:"documentSymbolProvider,omitzero"`
+	WorkspaceSymbolProvider bool                  `json:"workspaceSymbolProvider,omitzero"`
+	Workspace               WorkspaceCapabilities `json:"workspace"`
+	Experimental            Experimental          `json:"experimental"`
 }
 
 // WorkspaceCapabilities say that folders may change during a session.

@@ -29,6 +29,9 @@ type Search struct {
 	Limit int
 	// Patience is how long the search waits for indexes.
 	Patience time.Duration
+	// Slots has an element for each search at work, so that only so many are at
+	// once; nil: any number. Who waits for an index has none.
+	Slots chan struct{}
 	// Near are absolute paths of files that were read; what is near to them comes
 	// first.
 	Near []string
@@ -79,7 +82,8 @@ type verified struct {
 	names   names.Names
 }
 
-// begin settles the roots and numbers their files.
+// begin settles the roots, numbers their files and takes a slot, which end gives
+// back.
 func (s *Search) begin(ctx context.Context, outlines bool) (*run, []Degraded, error) {
 	settled, degraded, err := settle(ctx, s.Roots, s.Patience, outlines)
 	if err != nil {
@@ -101,7 +105,20 @@ func (s *Search) begin(ctx context.Context, outlines bool) (*run, []Degraded, er
 		r.inner = append(r.inner, inner)
 	}
 	r.starts = append(r.starts, total)
+	if s.Slots != nil {
+		select {
+		case s.Slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
 	return r, degraded, nil
+}
+
+func (r *run) end() {
+	if r.Slots != nil {
+		<-r.Slots
+	}
 }
 
 // files returns the number of files.

@@ -181,7 +181,7 @@ func TestRanking(t *testing.T) {
 	ordered := []string{
 		"a/a.go:5 get(function)", "a/a.go:3 get(field) in T",
 		"b/b.go:3 Get(function)", "c/c.go:3 Get(function)", "a/a.go:7 T.Get(method)",
-		"a/a.go:9 getAll(function)", "a/a.go:11 GetA(function)",
+		"a/a.go:11 GetA(function)", "a/a.go:9 getAll(function)",
 	}
 	tr.want(tr.symbols("get"), ordered...)
 	tr.Near = []string{filepath.Join(tr.dir, "c/other.go")}

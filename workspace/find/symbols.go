@@ -48,6 +48,7 @@ func (s *Search) Symbols(ctx context.Context, text string, weakest names.Class) 
 	if err != nil {
 		return Result{}, err
 	}
+	defer r.end()
 	out := Result{Degraded: degraded}
 	q := names.NewQuery(text, names.QueryOptions{Kinds: s.Kinds, Weakest: weakest})
 	out.Hits, out.Truncated, err = r.symbols(ctx, q)

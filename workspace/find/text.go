@@ -18,6 +18,7 @@ func (s *Search) Text(ctx context.Context, p *grep.Pattern) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer r.end()
 	order := r.order()
 	found, early, err := r.scan(ctx, p, order)
 	if err != nil {

@@ -88,7 +88,7 @@ func (q *Query) CaseMatters() bool {
 type Match struct {
 	Index int
 	Class Class
-	Fold  bool // letters differ in case from those of the query, where it is Exact or Prefix
+	Fold  bool // letters differ in case from those of the query, where it is Exact
 	Depth int  // of the symbol, and one more for each qualifier in its own name
 }
 
@@ -128,7 +128,7 @@ func (q *Query) match(r *reader, i int) (Match, bool) {
 			m.Class, part = class, name
 		}
 	}
-	m.Fold = m.Class <= Prefix && !strings.HasPrefix(part, q.last.text) && !strings.HasPrefix(name, q.whole.text)
+	m.Fold = m.Class == Exact && part != q.last.text && name != q.whole.text
 	return m, m.Class <= q.weakest
 }
 

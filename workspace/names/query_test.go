@@ -180,14 +180,14 @@ func TestSearch(t *testing.T) {
 		want  []string
 	}{
 		{"Stop", all, []string{"Server.Stop exact 1", "Stop exact 0", "1. Stop signs prefix 1"}},
-		{"stop", all, []string{"stop exact 1", "Server.Stop exact 1 fold", "Stop exact 0 fold", "stop exact 1", "1. Stop signs prefix 1 fold"}},
+		{"stop", all, []string{"stop exact 1", "Server.Stop exact 1 fold", "Stop exact 0 fold", "stop exact 1", "1. Stop signs prefix 1"}},
 		{"STOP", all, nil},
-		{"STOP", QueryOptions{Fold: true, Weakest: Subsequence}, []string{"stop exact 1 fold", "Server.Stop exact 1 fold", "Stop exact 0 fold", "stop exact 1 fold", "1. Stop signs prefix 1 fold"}},
+		{"STOP", QueryOptions{Fold: true, Weakest: Subsequence}, []string{"stop exact 1 fold", "Server.Stop exact 1 fold", "Stop exact 0 fold", "stop exact 1 fold", "1. Stop signs prefix 1"}},
 		{"Server.stop", all, []string{"stop exact 1", "Server.Stop exact 1 fold"}},
 		{"Server.Stop", all, []string{"Server.Stop exact 1"}},
 		{"(*Server).Stop()", all, []string{"Server.Stop exact 1"}},
-		{"Server::st", all, []string{"stop prefix 1", "Start prefix 1 fold", "Server.Stop prefix 1 fold"}},
-		{"Se#stop", all, []string{"stop prefix 1", "Server.Stop prefix 1 fold"}},
+		{"Server::st", all, []string{"stop prefix 1", "Start prefix 1", "Server.Stop prefix 1"}},
+		{"Se#stop", all, []string{"stop prefix 1", "Server.Stop prefix 1"}},
 		{"File.stop", all, []string{"stop exact 1"}},
 		{"Other.stop", all, nil},
 		{"A.Server.stop", all, nil},
