@@ -2,6 +2,7 @@ package hashline
 
 import (
 	"fmt"
+	"iter"
 	"sort"
 )
 
@@ -110,6 +111,26 @@ func (m *LineMap) Old(n int) (int, bool) {
 	}
 	return s.old + n - s.new, true
 }
+
+// Kept returns the lines of r, which are lines of the older text, that are proven,
+// in ascending runs: each with the line of the newer text that its first one is.
+// The others of a run follow it there.
+func (m *LineMap) Kept(r Range) iter.Seq2[Range, int] {
+	return func(yield func(Range, int) bool) {
+		i := sort.Search(len(m.kept), func(i int) bool { s := m.spans[m.kept[i]]; return s.old+s.len > r.Start })
+		for ; i < len(m.kept); i++ {
+			s := m.spans[m.kept[i]]
+			run := Range{max(r.Start, s.old), min(r.End, s.old+s.len-1)}
+			if !run.Valid() || !yield(run, s.new+run.Start-s.old) {
+				return
+			}
+		}
+	}
+}
+
+// Place returns the lines of the newer text that stand where the lines of r, not
+// empty, stood in the older one; it is empty if nothing does.
+func (m *LineMap) Place(r Range) Range { return m.extent(r) }
 
 // fate returns the fate of the line at offset i of the span.
 func (s span) fate(i int) Fate {

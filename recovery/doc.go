@@ -12,8 +12,9 @@
 //   - Scene: verdicts on anchors and ranges against one live text, with the
 //     proof of hashline.LineMap and nothing else; it also renders what the next
 //     try of the agent needs;
-//   - Staleness: which delivered lines are no longer as they were, each said
-//     once;
+//   - News and Known: which delivered lines are no longer as they were, each said
+//     once, and what a session holds after that. The cost is that of the lines
+//     and of the change, not of the versions that were delivered;
 //   - Reads and Turn: reads that never arrived, by the daemon's own record or by
 //     the transcript of an agent's turn.
 //

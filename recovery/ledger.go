@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"cmp"
 	"container/list"
 	"math"
 	"slices"
@@ -44,38 +45,28 @@ type File struct {
 	Path string
 	Held []*Held // the most recently delivered version first
 
-	told         string // the snapshot that the session was told of last
-	toldAt, gone int64  // when it was told, and when it was told that the file is gone
-	own          string // the snapshot that its last edit of the file led to
-	ownAt        int64
+	known  Known
+	toldAt int64 // when known was told, see Ledgers.time
+	own    Known // after the session's last edit of the file
+	ownAt  int64
 }
 
-// Told returns the snapshot up to which the session knows what became of the
-// lines of h: by a notice, or because the change was its own edit. It is Gone
-// after the file was, and empty if it was told nothing since the delivery.
-func (f File) Told(h *Held) string {
-	switch {
-	case h.time < f.gone:
-		return Gone
-	case h.time < f.toldAt:
-		return f.told
-	default:
-		return ""
-	}
+// fresh returns what was delivered since the session was last told.
+func (f File) fresh() []*Held {
+	n, _ := slices.BinarySearchFunc(f.Held, f.toldAt, func(h *Held, time int64) int { return cmp.Compare(time, h.time) })
+	return f.Held[:n]
 }
 
 // Knows reports whether the session needs no news of its lines when the file is
 // at that snapshot, which may be Gone.
 func (f File) Knows(snapshot string) bool {
-	for _, h := range f.Held {
-		if h.time < f.gone || h.time < f.toldAt && f.told == snapshot {
-			return true // and so are all that were delivered before
-		}
+	fresh := f.fresh()
+	for _, h := range fresh {
 		if h.Snapshot != snapshot {
 			return false
 		}
 	}
-	return true
+	return len(fresh) == len(f.Held) || f.known.at(snapshot)
 }
 
 // Ledgers are all ledgers of a user, under one bound of memory. Past the bound
@@ -109,7 +100,8 @@ type Ledger struct {
 }
 
 type file struct {
-	view     File // but Held
+	view     File  // but Held
+	bytes    int64 // of view.known, as counted in Ledgers.bytes
 	held     recency
 	versions map[string]*version // by snapshot
 	at       *list.Element
@@ -278,6 +270,10 @@ func (r *Receipt) Withdraw() {
 		}
 		r.countLocked(-1)
 		r.lines = nil
+		if v.file.view.toldAt > r.time { // what is known rests on this delivery
+			v.file.tellLocked(set, Known{}, 0)
+			v.file.view.own, v.file.view.ownAt = Known{}, 0
+		}
 		v.ledger.orderLocked(v.file)
 		if v.all.empty() {
 			release = v.dropLocked()
@@ -296,6 +292,7 @@ func (v *version) dropLocked() (release func()) {
 	delete(f.versions, v.held.Snapshot)
 	f.held.remove(v.held)
 	if len(f.versions) == 0 && l.files[f.view.Path] == f {
+		f.tellLocked(l.set, Known{}, 0)
 		delete(l.files, f.view.Path)
 		l.recent.Remove(f.at)
 	}
@@ -329,17 +326,16 @@ func (l *Ledger) Forget(path string) {
 }
 
 // Tell notes that the session knows what became of the lines that it holds of a
-// file up to that snapshot, or Gone. Lines that it knows to be gone stay so until
-// they are delivered again.
-func (l *Ledger) Tell(path, snapshot string) {
+// file.
+func (l *Ledger) Tell(path string, known Known) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
-	l.tellLocked(path, snapshot)
+	l.tellLocked(path, known)
 }
 
 // TellIf is Tell if nothing was delivered or told of the file since the ledger
 // returned f; it reports whether that is so.
-func (l *Ledger) TellIf(f File, snapshot string) bool {
+func (l *Ledger) TellIf(f File, known Known) bool {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
 	now := File{Path: f.Path}
@@ -349,30 +345,33 @@ func (l *Ledger) TellIf(f File, snapshot string) bool {
 	if now.toldAt != f.toldAt || !slices.Equal(now.Held, f.Held) {
 		return false
 	}
-	l.tellLocked(f.Path, snapshot)
+	l.tellLocked(f.Path, known)
 	return true
 }
 
-// Own is Tell for an edit of the session itself, which led to the snapshot.
-func (l *Ledger) Own(path, snapshot string) {
+// Own is Tell for an edit of the session itself, after which it knows that.
+func (l *Ledger) Own(path string, known Known) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
-	l.tellLocked(path, snapshot)
 	if f := l.files[path]; f != nil {
-		f.view.own, f.view.ownAt = snapshot, l.set.time
+		l.tellLocked(path, known)
+		f.view.own, f.view.ownAt = known, l.set.time
 	}
 }
 
-func (l *Ledger) tellLocked(path, snapshot string) {
-	f := l.files[path]
-	if f == nil {
-		return
+func (l *Ledger) tellLocked(path string, known Known) {
+	if f := l.files[path]; f != nil {
+		l.set.time++
+		f.tellLocked(l.set, known, l.set.time)
 	}
-	l.set.time++
-	f.view.told, f.view.toldAt = snapshot, l.set.time
-	if snapshot == Gone {
-		f.view.gone = l.set.time
-	}
+}
+
+// tellLocked sets what is known, and counts it; a Known of an own edit is most
+// often the same, and not counted.
+func (f *file) tellLocked(set *Ledgers, known Known, at int64) {
+	f.view.known, f.view.toldAt = known, at
+	set.bytes += known.bytes() - f.bytes
+	f.bytes = known.bytes()
 }
 
 // File returns what the session was shown of a file; without any, a File

@@ -273,7 +273,7 @@ func TestLedgersAreShared(t *testing.T) {
 					case 1:
 						l.Forget(path)
 					case 2:
-						l.Tell(path, "9")
+						l.Tell(path, Known{snapshot: "9"})
 					}
 					l.Files()
 					lineage.Add(path, "1", "2", hashline.Identity(3))

@@ -32,45 +32,42 @@ type StaleRange struct {
 // Change is a file as a session should know it.
 type Change struct {
 	File File
-	// Snapshot and Live are the live version; Live is nil if the file is gone.
+	// Snapshot is the live version; it is Gone if there is none.
 	Snapshot string
-	Live     *hashline.Text
+	// Binary: the live version has no lines, so that they are no question until it
+	// has.
+	Binary bool
 	// Map returns which lines of one version are which lines of another, and
 	// false if one of them is not kept any more.
 	Map func(from, to string) (*hashline.LineMap, bool)
-	// Told and Tell remember what a session was told of a version: which of its
-	// lines were which of the version that it was told of, and were so ever since.
-	// Without them, or when Told does not know, that is asked of Map; it costs a
-	// comparison for each version that the session holds.
-	Told func(from, to string) (*hashline.LineMap, bool)
-	Tell func(from, to string, lines *hashline.LineMap)
 }
 
-// Staleness returns what became of the lines that the session holds since it
-// was last told, one object for each delivered version, the oldest first;
-// nothing if it knows all of it. Lines whose live state was itself delivered are
-// left out, and lines of which the session was already told that they are gone
-// or changed. The caller passes on what is returned and calls Ledger.Tell with
-// the live snapshot, or with Gone.
-//
-// A version that is no longer kept is left out: its anchors count as never
-// delivered.
-func (c Change) Staleness() []Stale {
-	var out []Stale
-	for i, h := range slices.Backward(c.File.Held) {
-		if h.Snapshot == c.Snapshot && c.Live != nil {
-			continue
-		}
-		if ranges := c.ranges(h, c.superseded(h, c.File.Held[:i])); len(ranges) > 0 {
-			s := Stale{Path: c.File.Path, From: h.Snapshot, Ranges: ranges}
-			if c.Live != nil {
-				to := c.Snapshot
-				s.To = &to
-			}
-			out = append(out, s)
-		}
+// News is what a session has to be told of a file.
+type News struct {
+	// Stale is what became of the lines that the session holds, one object for
+	// each delivered version, the oldest first; nothing if it knows all of it.
+	Stale []Stale
+	// Known is for Ledger.Tell, once the session is told.
+	Known Known
+}
+
+// maxFresh is how many versions that were delivered since the session was last
+// told are looked at, the most recent ones.
+const maxFresh = 256
+
+// News returns what became of the lines that the session holds since it was last
+// told. Lines whose live state was itself delivered are left out, and lines of
+// which the session was already told that they are gone or changed.
+func (c Change) News() News {
+	switch {
+	case c.Binary:
+		return News{Known: c.last().known().parked(c.Snapshot, false)}
+	case c.Snapshot == Gone:
+		return c.goneNews()
+	default:
+		f := c.follow()
+		return News{Stale: f.told(&c.Snapshot), Known: f.known()}
 	}
-	return out
 }
 
 // Standing returns what of the lines that the session holds is not as it was
@@ -78,29 +75,108 @@ func (c Change) Staleness() []Stale {
 // first. Lines that it changed itself are left out, and so is what others had
 // changed before its last edit, which the reply to that told.
 func (c Change) Standing() []Stale {
-	c.File.told, c.File.toldAt, c.File.gone = c.File.own, c.File.ownAt, 0
-	c.Told, c.Tell = nil, nil
-	return c.Staleness()
+	c.File.known, c.File.toldAt = c.File.own, c.File.ownAt
+	return c.News().Stale
+}
+
+// goneNews is News of a file that does not exist.
+func (c Change) goneNews() News {
+	if c.File.known.at(Gone) && len(c.File.fresh()) == 0 {
+		return News{Known: c.File.known}
+	}
+	f := c.last()
+	known := f.known()
+	for i, n := range f.news {
+		f.news[i].StaleRange = StaleRange{Served: n.Served, Status: Deleted}
+	}
+	f.news = slices.DeleteFunc(f.news, func(n staleLines) bool { return n.moved })
+	for _, h := range known.holds {
+		if !h.silent {
+			f.report(h.from, StaleRange{Served: h.asServed(), Status: Deleted})
+		}
+	}
+	return News{Stale: f.told(nil), Known: known.parked(Gone, true)}
+}
+
+// last follows all that the session holds to the version that it saw last, for a
+// file that has no lines now.
+func (c Change) last() *follower {
+	c.Snapshot = c.File.known.snapshot
+	if fresh := c.File.fresh(); len(fresh) > 0 {
+		c.Snapshot = fresh[0].Snapshot
+	}
+	return c.follow()
+}
+
+// follow follows all that the session holds to the version c.Snapshot: newest
+// first, so that a line is held from its newest showing.
+func (c Change) follow() *follower {
+	f := &follower{change: c}
+	for _, h := range c.File.Held {
+		if h.Snapshot == c.Snapshot {
+			f.shown = h.Lines
+			f.holds = asHeld(h)
+			f.claim(0)
+			break
+		}
+	}
+	known := c.File.known
+	fresh := c.File.fresh()
+	since, ok := c.way(known.snapshot)
+	if !ok { // what it was told of is not kept any more
+		known, fresh = Known{}, c.File.Held
+	}
+	for i, h := range fresh[:min(len(fresh), maxFresh)] {
+		if way, ok := c.way(h.Snapshot); ok && h.Snapshot != c.Snapshot {
+			f.through(asHeld(h), way, c.superseded(h.Snapshot, fresh[:i]))
+		}
+	}
+	if since != nil {
+		f.through(known.holds, since, c.superseded(known.snapshot, fresh))
+		for _, r := range known.lost {
+			f.lose(since.Place(r))
+		}
+	}
+	return f
+}
+
+// way returns the map from a version to c.Snapshot; nil and true for none.
+func (c Change) way(from string) (*hashline.LineMap, bool) {
+	if from == "" {
+		return nil, true
+	}
+	return c.Map(from, c.Snapshot)
+}
+
+func asHeld(h *Held) (out []holding) {
+	for _, r := range h.Lines {
+		out = append(out, holding{from: h.Snapshot, served: r.Start, now: r})
+	}
+	return out
 }
 
 // maxNewer is how many newer versions a line is looked for in, to speak only of
 // its newest showing.
 const maxNewer = 8
 
-// superseded returns whether a line of a delivered version was shown again in
-// one that was delivered later: then what becomes of it is told of that one.
-func (c Change) superseded(h *Held, newer []*Held) func(n int) bool {
+// superseded returns whether a line of a version was shown again in one that was
+// delivered later: then what becomes of it is told of that one.
+func (c Change) superseded(snapshot string, newer []*Held) func(n int) bool {
 	type showing struct {
 		lines []hashline.Range
 		of    *hashline.LineMap
 	}
 	var again []showing
-	for _, later := range newer[:min(len(newer), maxNewer)] {
-		if m, ok := c.Map(h.Snapshot, later.Snapshot); ok {
-			again = append(again, showing{later.Lines, m})
-		}
-	}
+	asked := false
 	return func(n int) bool {
+		if !asked {
+			asked = true
+			for _, later := range newer[:min(len(newer), maxNewer)] {
+				if m, ok := c.Map(snapshot, later.Snapshot); ok {
+					again = append(again, showing{later.Lines, m})
+				}
+			}
+		}
 		for _, s := range again {
 			if f := s.of.Line(n); f.Status.Proven() && hashline.ContainsLine(s.lines, f.Now.Start) {
 				return true
@@ -108,134 +184,6 @@ func (c Change) superseded(h *Held, newer []*Held) func(n int) bool {
 		}
 		return false
 	}
-}
-
-// ranges returns the news about one delivered version: what became, since the
-// session was last told, of the lines that were proven to be there still and were
-// not shown again in a newer version.
-func (c Change) ranges(h *Held, superseded func(n int) bool) []StaleRange {
-	if c.File.Told(h) == Gone {
-		return nil
-	}
-	before, since := c.known(h)
-	fate := func(int) hashline.Fate { return hashline.Fate{Status: hashline.Deleted} }
-	if c.Live != nil {
-		m, ok := c.Map(since, c.Snapshot)
-		if !ok && since != h.Snapshot { // what it was told of is not kept any more
-			before, since = asServed(h)
-			m, ok = c.Map(since, c.Snapshot)
-		}
-		if !ok {
-			return nil
-		}
-		fate = m.Line
-		if c.Tell != nil {
-			c.Tell(h.Snapshot, c.Snapshot, before.Compose(m))
-		}
-	}
-	shown := c.shownLive()
-	var out []StaleRange
-	for _, r := range h.Lines {
-		for n := r.Start; n <= r.End; n++ {
-			was := before.Line(n)
-			if !was.Status.Proven() {
-				continue
-			}
-			f := fate(was.Now.Start)
-			if f.Status == hashline.Current || seen(f, shown) || superseded(n) {
-				continue
-			}
-			out = appendStale(out, n, f)
-		}
-	}
-	return out
-}
-
-// known returns what the session was told last of a delivered version: which of
-// its lines are which of a later version, or of itself, that it was told of.
-func (c Change) known(h *Held) (lines *hashline.LineMap, since string) {
-	if told := c.File.Told(h); told != "" && told != h.Snapshot {
-		for _, ask := range []func(string, string) (*hashline.LineMap, bool){c.Told, c.Map} {
-			if ask == nil {
-				continue
-			}
-			if lines, ok := ask(h.Snapshot, told); ok {
-				return lines, told
-			}
-		}
-	}
-	return asServed(h)
-}
-
-func asServed(h *Held) (lines *hashline.LineMap, since string) {
-	last := 0
-	if n := len(h.Lines); n > 0 {
-		last = h.Lines[n-1].End
-	}
-	return hashline.Identity(last), h.Snapshot
-}
-
-// seen reports whether the live lines of a fate are among those shown.
-func seen(f hashline.Fate, shown []hashline.Range) bool {
-	i, ok := slices.BinarySearchFunc(shown, f.Now.Start, func(r hashline.Range, n int) int {
-		switch {
-		case r.End < n:
-			return -1
-		case r.Start > n:
-			return 1
-		default:
-			return 0
-		}
-	})
-	return ok && f.Now.Valid() && f.Now.End <= shown[i].End
-}
-
-// shownLive returns the live lines that the session was shown as they are now.
-func (c Change) shownLive() []hashline.Range {
-	if c.Live == nil {
-		return nil
-	}
-	for _, h := range c.File.Held {
-		if h.Snapshot == c.Snapshot {
-			return h.Lines
-		}
-	}
-	return nil
-}
-
-// appendStale adds line n to the run before it where both say the same.
-func appendStale(out []StaleRange, n int, f hashline.Fate) []StaleRange {
-	status := Status(f.Status.String())
-	if f.Status == hashline.Current { // back where it was before it moved
-		status = Moved
-	}
-	var now *hashline.Range
-	if f.Now.Valid() {
-		now = &hashline.Range{Start: f.Now.Start, End: f.Now.End}
-	}
-	if len(out) > 0 {
-		last := &out[len(out)-1]
-		if last.Status == status && last.Served.End+1 == n && joins(last.Now, now, status) {
-			last.Served.End = n
-			if now != nil {
-				last.Now.End = max(last.Now.End, now.End)
-				last.At = *last.Now
-			}
-			return out
-		}
-	}
-	return append(out, StaleRange{Served: hashline.Range{Start: n, End: n}, Status: status, Now: now, At: f.Now})
-}
-
-// joins reports whether the live lines of two neighbours are one run.
-func joins(a, b *hashline.Range, status Status) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if status == Ambiguous {
-		return b.Start <= a.End+1
-	}
-	return b.Start == a.End+1
 }
 
 // Survey is the state of what a session holds of a file, in live lines.
@@ -246,46 +194,20 @@ type Survey struct {
 	Ranges, Stale []hashline.Range
 }
 
-// Survey returns the state of what was delivered. Without a live text both
-// Ranges and Stale are the lines of the version delivered last, which are all
-// gone.
+// Survey returns the state of what was delivered. Of a file that is gone both
+// Ranges and Stale are the lines of the version delivered last.
 func (c Change) Survey() Survey {
 	var out Survey
-	if c.Live == nil {
+	if c.Snapshot == Gone {
 		if len(c.File.Held) > 0 {
 			out.Ranges = c.File.Held[0].Lines
 			out.Stale = out.Ranges
 		}
 		return out
 	}
-	var proven, others []hashline.Range
-	for _, h := range c.File.Held {
-		m, ok := c.Map(h.Snapshot, c.Snapshot)
-		if !ok {
-			continue
-		}
-		for _, r := range h.Lines {
-			for n := r.Start; n <= r.End; n++ {
-				f := m.Line(n)
-				switch {
-				case f.Status.Proven():
-					proven = appendLine(proven, f.Now)
-				case f.Now.Valid():
-					others = appendLine(others, f.Now)
-				}
-			}
-		}
-	}
-	out.Ranges = hashline.Merge(append(slices.Clone(proven), others...))
-	out.Stale = hashline.Subtract(others, proven)
+	known := c.follow().known()
+	proven := known.lines()
+	out.Ranges = hashline.Merge(append(slices.Clone(proven), known.lost...))
+	out.Stale = hashline.Subtract(known.lost, proven)
 	return out
-}
-
-// appendLine adds lines that follow the last ones, as one range with them.
-func appendLine(rs []hashline.Range, r hashline.Range) []hashline.Range {
-	if n := len(rs); n > 0 && rs[n-1].End+1 == r.Start {
-		rs[n-1].End = r.End
-		return rs
-	}
-	return append(rs, r)
 }

@@ -26,17 +26,17 @@ func (h *holder) change(gone bool) Change {
 	c := Change{File: h.ledger.File("f"), Snapshot: h.at, Map: func(from, to string) (*hashline.LineMap, bool) {
 		return h.lineage.Map("f", from, to, h.text)
 	}}
-	if !gone {
-		c.Live = h.texts[h.at]
+	if gone {
+		c.Snapshot = Gone
 	}
 	return c
 }
 
 // news returns what the session is told, and notes that it was.
 func (h *holder) news(gone bool) string {
-	c := h.change(gone)
+	news := h.change(gone).News()
 	var out []string
-	for _, s := range c.Staleness() {
+	for _, s := range news.Stale {
 		words := s.From + ">"
 		if s.To != nil {
 			words += *s.To
@@ -49,11 +49,7 @@ func (h *holder) news(gone bool) string {
 		}
 		out = append(out, words)
 	}
-	if gone {
-		h.ledger.Tell("f", Gone)
-	} else {
-		h.ledger.Tell("f", h.at)
-	}
+	h.ledger.Tell("f", news.Known)
 	return strings.Join(out, "; ")
 }
 
@@ -153,8 +149,10 @@ func TestStaleDeletedBesideAShownLine(t *testing.T) {
 func TestStaleNeverForOwnEdits(t *testing.T) {
 	h := newHolder(t, tenLines)
 	h.read(1, 10)
+	known := h.change(false).News().Known
 	h.edit(hashline.Edit{Op: hashline.Replace, Start: 2, End: 3, Lines: []string{"a", "b", "c"}})
-	h.ledger.Tell("f", h.at) // as the author is
+	way, _ := h.lineage.Map("f", "s1", h.at, h.text)
+	h.ledger.Tell("f", known.After(h.at, way)) // as the author is
 	h.hears("")
 	// A foreign change after it is news, and only that.
 	h.foreign(strings.Replace(string(h.texts[h.at].Bytes()), "9\n", "NINE\n", 1))
@@ -222,4 +220,92 @@ func TestStaleAfterForget(t *testing.T) {
 	if got := h.survey(false); got != "[] stale []" {
 		t.Errorf("survey %s", got)
 	}
+}
+
+// TestStaleCostsTheSameAfterManyEdits has an author deliver hundreds of versions
+// to itself: the news of a foreign change must not cost a comparison for each.
+func TestStaleCostsTheSameAfterManyEdits(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 10)
+	for i := range 300 {
+		known := h.change(false).News().Known
+		from := h.at
+		h.edit(hashline.Edit{Op: hashline.Replace, Start: 1 + i%9, End: 1 + i%9, Lines: []string{fmt.Sprint("edit", i)}})
+		way, _ := h.lineage.Map("f", from, h.at, h.text)
+		h.ledger.Tell("f", known.After(h.at, way))
+		h.read(max(1, i%9), 2+i%9)
+	}
+	last := string(h.texts[h.at].Bytes())
+	h.foreign("new\n" + last)
+	maps := 0
+	c := h.change(false)
+	ask := c.Map
+	c.Map = func(from, to string) (*hashline.LineMap, bool) {
+		maps++
+		return ask(from, to)
+	}
+	news := c.News()
+	lines := 0
+	for _, s := range news.Stale {
+		for _, r := range s.Ranges {
+			lines += r.Served.Len()
+		}
+	}
+	if maps > 5 || lines != 10 {
+		t.Errorf("%d comparisons for news of %d lines, want few for 10", maps, lines)
+	}
+	if got := h.survey(false); got != "[2-11] stale []" {
+		t.Errorf("survey %s", got)
+	}
+}
+
+// TestWithdrawnIsNotKnown has a reply not leave after what it showed was counted
+// as known.
+func TestWithdrawnIsNotKnown(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 2)
+	lost := h.ledger.Record(Delivery{Path: "f", Snapshot: h.at, Lines: []hashline.Range{rng(5, 8)}})
+	h.hears("")
+	lost.Withdraw()
+	if got := h.survey(false); got != "[1-2] stale []" {
+		t.Errorf("survey %s", got)
+	}
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s2 1-2 moved 2-3")
+}
+
+// TestKnownIsCounted holds that what a ledger keeps of the news is part of its
+// bound, and given back.
+func TestKnownIsCounted(t *testing.T) {
+	set := NewLedgers(1 << 20)
+	h := &holder{newLived(t, tenLines), set.New()}
+	h.read(1, 10)
+	before, _ := set.Bytes()
+	h.hears("")
+	if after, _ := set.Bytes(); after <= before {
+		t.Errorf("%d bytes before, %d with what is known", before, after)
+	}
+	h.ledger.Forget("")
+	if after, _ := set.Bytes(); after != 0 {
+		t.Errorf("%d bytes after all is forgotten", after)
+	}
+}
+
+// TestStaleWhileThereAreNoLines has a file be binary for a while.
+func TestStaleWhileThereAreNoLines(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(1, 3)
+	h.foreign("\x00")
+	c := h.change(false)
+	c.Binary = true
+	news := c.News()
+	if len(news.Stale) > 0 {
+		t.Errorf("told of lines where there are none: %v", news.Stale)
+	}
+	h.ledger.Tell("f", news.Known)
+	if !h.ledger.File("f").Knows(h.at) || h.ledger.File("f").Knows("s1") {
+		t.Error("what was told is not known")
+	}
+	h.foreign("new\n" + tenLines)
+	h.hears("s1>s3 1-3 moved 2-4")
 }

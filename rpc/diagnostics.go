@@ -27,14 +27,14 @@ const staleCode = "stale-lines"
 // until the lines are read again or are as they were.
 func (s *Session) diagnostics(f recovery.File, v *workspace.Version) []diagnostic {
 	out := []diagnostic{}
-	change := recovery.Change{File: f, Map: versions{s.server, f.Path, v}.between}
+	change := recovery.Change{File: f, Snapshot: recovery.Gone, Map: versions{s.server, f.Path, v}.between}
 	text := hashline.NewText(nil)
 	if v != nil {
 		if v.Binary() {
 			return out
 		}
 		text = v.Text()
-		change.Snapshot, change.Live = v.Snapshot(), text
+		change.Snapshot = v.Snapshot()
 	}
 	l := locator{text: text, encoding: s.encoding}
 	for _, stale := range change.Standing() {

@@ -65,13 +65,8 @@ func (s *Session) recorded(reply conn.Reply, deliveries ...delivery) conn.Reply 
 	return reply
 }
 
-// mapKey names a line map: the snapshots of both versions. told is nil for what
-// is proven between the two; else the map holds what was never other than that in
-// all that the session of the ledger was told.
-type mapKey struct {
-	from, to string
-	told     *recovery.Ledger
-}
+// mapKey names a line map: the snapshots of both versions.
+type mapKey struct{ from, to string }
 
 // versions gives the rules of recovery the versions of one file, of which live
 // is the one that was just read; nil if the file is gone.
@@ -102,7 +97,7 @@ func (t versions) Map(snapshot string) (*hashline.LineMap, bool) {
 
 // between returns which lines of one version are which lines of another.
 func (t versions) between(from, to string) (*hashline.LineMap, bool) {
-	key := mapKey{from: from, to: to}
+	key := mapKey{from, to}
 	if m, ok := t.server.maps.Get(key); ok {
 		return m, true
 	}
@@ -149,10 +144,10 @@ func (s *Session) ledgerFile(ctx context.Context, f recovery.File) wire.LedgerFi
 	folders := *s.folders.Load()
 	path := s.server.places.of(f.Path)
 	out := wire.LedgerFile{Path: wireText(folders.Rel(path)), Ranges: []hashline.Range{}, Stale: []hashline.Range{}}
-	change := recovery.Change{File: f, Map: versions{s.server, f.Path, nil}.between}
+	change := recovery.Change{File: f, Snapshot: recovery.Gone, Map: versions{s.server, f.Path, nil}.between}
 	if v, err := s.open(ctx, path); err == nil && !v.Binary() {
 		at := s.server.versions(v)
-		change.Snapshot, change.Live, change.Map = v.Snapshot(), v.Text(), at.between
+		change.Snapshot, change.Map = v.Snapshot(), at.between
 		out.Snapshot = v.Snapshot()
 	}
 	survey := change.Survey()

@@ -262,10 +262,7 @@ func (p *pusher) tell(ctx context.Context, f recovery.File) error {
 	}
 	n := news{session: s}
 	if s.stale == wire.StalePush && !f.Knows(snapshot) {
-		if v == nil || !v.Binary() { // else its lines are not a question any more
-			n.compare(f, v)
-		}
-		if !s.ledger.TellIf(f, snapshot) {
+		if !s.ledger.TellIf(f, n.compare(f, v)) {
 			p.look(f.Path)
 			return nil
 		}

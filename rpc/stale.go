@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"mapd/hashline"
 	"mapd/recovery"
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
@@ -25,8 +24,11 @@ type news struct {
 	pushed  []conn.Notification
 }
 
-// told is that the session knows a file up to a snapshot.
-type told struct{ file, snapshot string }
+// told is that the session knows what became of its lines of a file.
+type told struct {
+	file  string
+	known recovery.Known
+}
 
 // told makes a reply that carries the news: it is not told again.
 func (n news) told(reply conn.Reply) conn.Reply {
@@ -37,10 +39,10 @@ func (n news) told(reply conn.Reply) conn.Reply {
 	queued := reply.Queued
 	reply.Queued = func() {
 		for _, t := range n.tell {
-			n.session.ledger.Tell(t.file, t.snapshot)
+			n.session.ledger.Tell(t.file, t.known)
 		}
 		for _, t := range n.own {
-			n.session.ledger.Own(t.file, t.snapshot)
+			n.session.ledger.Own(t.file, t.known)
 		}
 		if queued != nil {
 			queued()
@@ -72,12 +74,15 @@ func (s *Session) newsAfter(ctx context.Context, edits ...*workspace.WriteResult
 			continue
 		}
 		file := w.After.File()
-		f := s.ledger.File(file)
-		if s.stale != wire.StaleOff && !f.Knows(w.Before.Snapshot()) {
-			n.compare(f, w.Before)
+		known := n.compare(s.ledger.File(file), w.Before)
+		if way, ok := s.server.versions(w.After).between(w.Before.Snapshot(), w.After.Snapshot()); ok {
+			known = known.After(w.After.Snapshot(), way)
 		}
 		n.edited[file] = true
-		n.own = append(n.own, told{file, w.After.Snapshot()})
+		n.own = append(n.own, told{file, known})
+	}
+	if s.stale == wire.StaleOff {
+		n.stale = nil
 	}
 	switch s.stale {
 	case wire.StaleAttach:
@@ -143,8 +148,7 @@ func (s *Session) glance(ctx context.Context, folders workspace.Folders, file st
 func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 	s := n.session
 	if snapshot == recovery.Gone {
-		n.compare(f, nil)
-		n.tell = append(n.tell, told{f.Path, recovery.Gone})
+		n.tell = append(n.tell, told{f.Path, n.compare(f, nil)})
 		return
 	}
 	v, ok := s.server.cache.Snapshot(snapshot)
@@ -154,30 +158,20 @@ func (n *news) add(ctx context.Context, f recovery.File, snapshot string) {
 			return
 		}
 	}
-	if v.Binary() {
-		return // its lines are not a question any more; a read says what it is
-	}
-	n.compare(f, v)
-	n.tell = append(n.tell, told{f.Path, v.Snapshot()})
+	n.tell = append(n.tell, told{f.Path, n.compare(f, v)})
 }
 
 // compare adds what became of the lines that the session holds of a file in
-// version v, nil if the file is gone.
-func (n *news) compare(f recovery.File, v *workspace.Version) {
+// version v, nil if the file is gone, and returns what it knows once it is told.
+func (n *news) compare(f recovery.File, v *workspace.Version) recovery.Known {
 	s := n.session
-	maps := s.server.maps
-	change := recovery.Change{
-		File: f, Map: versions{s.server, f.Path, v}.between,
-		Told: func(from, to string) (*hashline.LineMap, bool) { return maps.Get(mapKey{from, to, s.ledger}) },
-		Tell: func(from, to string, m *hashline.LineMap) {
-			maps.Put(mapKey{from, to, s.ledger}, m, int64(m.Lines()))
-		},
-	}
+	change := recovery.Change{File: f, Snapshot: recovery.Gone, Map: versions{s.server, f.Path, v}.between}
 	if v != nil {
-		change.Snapshot, change.Live = v.Snapshot(), v.Text()
+		change.Snapshot, change.Binary = v.Snapshot(), v.Binary()
 	}
+	news := change.News()
 	folders := *s.folders.Load()
-	for _, stale := range change.Staleness() {
+	for _, stale := range news.Stale {
 		out := wire.Stale{Path: wireText(folders.Rel(s.server.places.of(stale.Path))), From: stale.From, To: stale.To}
 		if stale.To != nil {
 			out.By, _ = s.server.authors.Get(*stale.To)
@@ -187,4 +181,5 @@ func (n *news) compare(f recovery.File, v *workspace.Version) {
 		}
 		n.stale = append(n.stale, out)
 	}
+	return news.Known
 }
