@@ -391,6 +391,7 @@ func (s *Session) wrote(w workspace.WriteResult, a *hashline.Applied) {
 	if w.Before != nil {
 		s.server.lineage.Add(w.After.File(), w.Before.Snapshot(), w.After.Snapshot(), a.Map)
 	}
+	s.edits.changed(w.After.File())
 	s.server.authors.Put(w.After.Snapshot(), s.label(), int64(len(s.label())))
 }
 
@@ -434,7 +435,7 @@ func (s *Session) edit(ctx context.Context, p wire.EditParams, c *claim) (conn.R
 		return s.recorded(conn.Reply{}, shown...), err
 	}
 	if result.NoChange && !result.DryRun {
-		if err := s.edits.noChange(p); err != nil {
+		if err := s.edits.noChange(e.live.File(), p); err != nil {
 			return conn.Reply{}, err
 		}
 	}

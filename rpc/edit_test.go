@@ -227,6 +227,19 @@ func TestEditDryRunNoChangeAndLoop(t *testing.T) {
 	if code := a.call("mapd/edit", same).code(); code != "no_change_loop" {
 		t.Errorf("the third: %q", code)
 	}
+	// An edit of another file does not end the loop, one of this file does.
+	d.write("b.txt", poem)
+	other := anchors(a.read(`{"path":"b.txt"}`))
+	a.edit(fmt.Sprintf(`{"path":"b.txt","edits":[{"op":"delete","pos":%q}]}`, other[1]))
+	if code := a.call("mapd/edit", same).code(); code != "no_change_loop" {
+		t.Errorf("after an edit of another file: %q", code)
+	}
+	a.edit(`{"path":"a.txt","edits":[{"op":"append","lines":["more"]}]}`)
+	for range 2 {
+		if r := a.edit(same); r.Applied || !r.NoChange {
+			t.Errorf("after an edit of the file: %+v", r)
+		}
+	}
 }
 
 func TestEditRequestID(t *testing.T) {

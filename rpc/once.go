@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -24,7 +25,13 @@ type edits struct {
 	mu    sync.Mutex // guards what follows
 	order []string   // ids of sent, the oldest first
 	sent  map[string]*sentEdit
-	loops map[hashline.Digest]int
+	loops map[loop]int
+}
+
+// loop is an edit that changed nothing.
+type loop struct {
+	file   string // Version.File
+	params hashline.Digest
 }
 
 // sentEdit is an edit under a requestId.
@@ -98,22 +105,30 @@ func (e *edits) lead(id string, sent *sentEdit, run func() (conn.Reply, error)) 
 }
 
 // noChange counts an edit that changed nothing, and refuses it when it has been
-// made too often.
-func (e *edits) noChange(p wire.EditParams) error {
+// made too often since the session last changed the file.
+func (e *edits) noChange(file string, p wire.EditParams) error {
 	p.RequestID = ""
 	digest, err := digestOf(p)
 	if err != nil {
 		return err
 	}
+	key := loop{file, digest}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.loops == nil || len(e.loops) >= keptLoops {
-		e.loops = map[hashline.Digest]int{digest: e.loops[digest]}
+		e.loops = map[loop]int{key: e.loops[key]}
 	}
-	if e.loops[digest]++; e.loops[digest] < loopLimit {
+	if e.loops[key]++; e.loops[key] < loopLimit {
 		return nil
 	}
-	return wire.Errorf(wire.NoChangeLoop, "this edit was made %d times and changes nothing: the lines are already as it wants them; nothing was written", e.loops[digest])
+	return wire.Errorf(wire.NoChangeLoop, "this edit was made %d times and changes nothing: the lines are already as it wants them; nothing was written", e.loops[key])
+}
+
+// changed ends the loops of a file.
+func (e *edits) changed(file string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.loops, func(l loop, _ int) bool { return l.file == file })
 }
 
 func digestOf(params any) (hashline.Digest, error) {

@@ -229,8 +229,8 @@ func (a *readAnswer) spans(ctx context.Context, sel selection) ([]view.Span, err
 	whole := hashline.Range{Start: 1, End: text.Lines()}
 	switch {
 	case sel.cursor != nil:
-		if !sel.cursor.Fits(text, v.Digest()) {
-			return nil, wire.Errorf(wire.InvalidCursor, "the cursor belongs to another version of %s; the file has changed, read it again without it", quotePath(v.Name()))
+		if !sel.cursor.Fits(text, bound(v)) {
+			return nil, wire.Errorf(wire.InvalidCursor, "the cursor does not belong to this version of %s: the file has changed, or it is of another file; read it again without it", quotePath(v.Name()))
 		}
 		return sel.cursor.Rest, nil
 	case sel.symbol != "":

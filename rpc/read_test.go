@@ -211,6 +211,10 @@ func TestReadRangesContinueByCursor(t *testing.T) {
 	if diff := cmp.Diff([]hashline.Range{{Start: 13, End: 15}}, rest.Details.Ranges); diff != "" {
 		t.Error(diff)
 	}
+	d.write("copy.go", numbered(50))
+	if code := a.call("mapd/read", fmt.Sprintf(`{"path":"copy.go","cursor":%q}`, r.Details.Next.Cursor)).code(); code != "invalid_cursor" {
+		t.Errorf("a cursor of another file with the same bytes gives %q", code)
+	}
 	d.write("a.go", numbered(51))
 	if code := a.call("mapd/read", fmt.Sprintf(`{"path":"a.go","cursor":%q}`, r.Details.Next.Cursor)).code(); code != "invalid_cursor" {
 		t.Errorf("a cursor of another version gives %q", code)

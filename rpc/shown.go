@@ -27,7 +27,7 @@ type shown struct {
 
 // shown returns the lines of a view, made once for all who ask for it.
 func (s *Server) shown(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) (*shown, error) {
-	key := view.Key{Digest: v.Digest(), Spans: view.SpansKey(spans), Budget: req.budget, Style: req.style, Ranged: ranged}
+	key := view.Key{Bound: bound(v), Spans: view.SpansKey(spans), Budget: req.budget, Style: req.style, Ranged: ranged}
 	if found, ok := s.views.Get(key); ok {
 		return found, nil
 	}
@@ -40,6 +40,9 @@ func (s *Server) shown(v *workspace.Version, spans []view.Span, req readRequest,
 	s.views.Put(key, made, int64(cap(made.blocks)))
 	return made, nil
 }
+
+// bound is what the cursors of a version are bound to.
+func bound(v *workspace.Version) hashline.Digest { return view.Bind(v.File(), v.Digest()) }
 
 func makeShown(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) (*shown, error) {
 	plan, next, notice := fit(v, spans, req, ranged)
@@ -139,7 +142,7 @@ func fit(v *workspace.Version, spans []view.Span, req readRequest, ranged bool) 
 
 // resume says how the rest of a truncated view is asked for.
 func resume(v *workspace.Version, plan view.Plan, ranged bool) (*wire.Next, string) {
-	cursor := view.Cursor{Digest: v.Digest(), Ranged: ranged, Rest: plan.Rest}.String()
+	cursor := view.Cursor{Bound: bound(v), Ranged: ranged, Rest: plan.Rest}.String()
 	next := &wire.Next{Cursor: cursor}
 	for _, s := range plan.Rest {
 		if s.Skip == 0 {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -71,9 +73,9 @@ func (a *app) editCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "edit FILE < edits.json",
 		Short: "Change lines that anchors name, or nothing",
-		Long: "Read edits from stdin and make them all, or none: a JSON list of {op, pos, end, lines}, or an object with\n" +
-			"a member edits and the other parameters of mapd/edit. It prints the diff. When a line is no longer what was\n" +
-			"shown nothing is written, stderr shows the lines as they are, and the exit code is 1.",
+		Long: "Read edits from stdin and make them all, or none: a JSON list of {op, pos, end, lines}, one such edit, or an\n" +
+			"object with a member edits and the other parameters of mapd/edit. It prints the diff. When a line is no longer\n" +
+			"what was shown nothing is written, stderr shows the lines as they are, and the exit code is 1.",
 		Example: `  echo '[{"op":"replace","pos":"42#VRTX","lines":["new"]}]' | mapd edit main.go`,
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,7 +87,10 @@ func (a *app) editCommand() *cobra.Command {
 			if err != nil {
 				return &usageError{err}
 			}
-			params.URI = fileURI(t.path)
+			if err := sameFile(params, t.path); err != nil {
+				return &usageError{err}
+			}
+			params.Path, params.URI = "", fileURI(t.path)
 			return a.call(cmd.Context(), t.roots, wire.MethodEdit, params, a.printEdit)
 		},
 	}
@@ -105,18 +110,45 @@ func readEdits(in io.Reader, p wire.EditParams) (wire.EditParams, error) {
 		return p, err
 	}
 	strict := json.RejectUnknownMembers(true)
-	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
+	var kind struct {
+		Op *string `json:"op"`
+	}
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(string(data)), "["):
 		err = json.Unmarshal(data, &p.Edits, strict)
-	} else {
+	case json.Unmarshal(data, &kind) == nil && kind.Op != nil:
+		p.Edits = make([]wire.Edit, 1)
+		err = json.Unmarshal(data, &p.Edits[0], strict)
+	default:
 		err = json.Unmarshal(data, &p, strict)
 	}
 	if err != nil {
 		return p, fmt.Errorf("stdin holds no edits: %w", err)
 	}
-	if p.Path != "" || p.URI != "" {
-		return p, errors.New("the file is named on the command line, not in the edits")
-	}
 	return p, nil
+}
+
+// sameFile refuses edits that name another file than the command line does.
+func sameFile(p wire.EditParams, file string) error {
+	name := p.Path
+	if p.URI != "" {
+		at, err := url.Parse(p.URI)
+		if err != nil {
+			return err
+		}
+		name = at.Path
+	}
+	if name == "" {
+		return nil
+	}
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if full != file && !strings.HasSuffix(file, "/"+filepath.Clean(name)) {
+		return fmt.Errorf("the edits are for %s, the command line names %s", name, file)
+	}
+	return nil
 }
 
 func (a *app) printEdit(w io.Writer, result []byte) error {

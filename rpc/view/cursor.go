@@ -8,18 +8,23 @@ import (
 	"mapd/hashline"
 )
 
-// Cursor is where a truncated view goes on, bound to the content it was cut
-// from. It holds no state of the daemon, so it outlives a restart.
+// Cursor is where a truncated view goes on, bound to the file and the content it
+// was cut from. It holds no state of the daemon, so it outlives a restart.
 type Cursor struct {
-	Digest hashline.Digest
-	Ranged bool // the view was asked for as ranges, so an offset cannot resume it
+	Bound  hashline.Digest // see Bind
+	Ranged bool            // the view was asked for as ranges, so an offset cannot resume it
 	Rest   []Span
 }
 
 // ErrCursor is what every error of ParseCursor wraps.
 var ErrCursor = errors.New("not a cursor of mapd")
 
-const cursorVersion = 1
+const cursorVersion = 2
+
+// Bind returns what a cursor of that content of that file is bound to.
+func Bind(file string, content hashline.Digest) hashline.Digest {
+	return hashline.Sum(append(content[:], file...))
+}
 
 // String returns the cursor in its opaque form, of letters, digits, - and _.
 func (c Cursor) String() string {
@@ -27,7 +32,7 @@ func (c Cursor) String() string {
 	if c.Ranged {
 		b[1] = 1
 	}
-	b = appendSpans(append(b, c.Digest[:]...), c.Rest)
+	b = appendSpans(append(b, c.Bound[:]...), c.Rest)
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -52,8 +57,8 @@ func ParseCursor(s string) (Cursor, error) {
 	if err != nil || len(b) < 2+len(hashline.Digest{}) || b[0] != cursorVersion || b[1] > 1 {
 		return Cursor{}, ErrCursor
 	}
-	c := Cursor{Ranged: b[1] == 1, Digest: hashline.Digest(b[2:])}
-	b = b[2+len(c.Digest):]
+	c := Cursor{Ranged: b[1] == 1, Bound: hashline.Digest(b[2:])}
+	b = b[2+len(c.Bound):]
 	line := uint64(0)
 	for len(b) > 0 {
 		var v [3]uint64
@@ -74,10 +79,10 @@ func ParseCursor(s string) (Cursor, error) {
 	return c, nil
 }
 
-// Fits reports whether c was cut from text: its digest and the bounds of its
-// spans.
-func (c Cursor) Fits(text *hashline.Text, digest hashline.Digest) bool {
-	if c.Digest != digest || len(c.Rest) == 0 {
+// Fits reports whether c was cut from text, to which bound belongs: that, and the
+// bounds of its spans.
+func (c Cursor) Fits(text *hashline.Text, bound hashline.Digest) bool {
+	if c.Bound != bound || len(c.Rest) == 0 {
 		return false
 	}
 	for _, s := range c.Rest {
@@ -88,11 +93,10 @@ func (c Cursor) Fits(text *hashline.Text, digest hashline.Digest) bool {
 	return true
 }
 
-// Key names a view of some content: everything that its Plan and its text
-// depend on.
+// Key names a view of a file: everything that its Plan and its text depend on.
 type Key struct {
-	Digest hashline.Digest
-	Spans  string // as SpansKey returns it
+	Bound  hashline.Digest // the file and its content
+	Spans  string          // as SpansKey returns it
 	Budget Budget
 	Style  Style
 	Ranged bool

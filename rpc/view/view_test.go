@@ -74,7 +74,7 @@ func TestCursorsReachEverything(t *testing.T) {
 			if len(plan.Rest) == 0 {
 				break
 			}
-			c, err := ParseCursor(Cursor{Digest: digest, Rest: plan.Rest}.String())
+			c, err := ParseCursor(Cursor{Bound: digest, Rest: plan.Rest}.String())
 			if err != nil || !c.Fits(text, digest) {
 				t.Fatalf("cursor of %v: %v, fits %v", plan.Rest, err, c.Fits(text, digest))
 			}
