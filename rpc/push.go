@@ -152,7 +152,7 @@ func (p *pusher) settle(ctx context.Context) bool {
 	end := time.NewTimer(window)
 	defer end.Stop()
 	for {
-		quiet := time.NewTimer(window / 10)
+		quiet := time.NewTimer(window / 25)
 		select {
 		case <-ctx.Done():
 			quiet.Stop()

@@ -31,7 +31,8 @@ func (a *agent) workspaceAt(root string, want func(wire.WorkspaceStatus) bool) w
 	}
 }
 
-func ready(w wire.WorkspaceStatus) bool { return w.State == "ready" }
+func ready(w wire.WorkspaceStatus) bool  { return w.State == "ready" }
+func anyState(wire.WorkspaceStatus) bool { return true }
 
 // A folder of initialize is indexed; sessions share it; a bare one is not.
 func TestRoots(t *testing.T) {

@@ -65,6 +65,7 @@ type Workspace struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	yielded atomic.Int64 // when others went first, in nanoseconds
 
 	mu      sync.Mutex         // guards all below
 	waiters map[string]*waiter // of Settle, by the path of their cookie
@@ -176,9 +177,11 @@ func (w *Workspace) excluded() string {
 	return filepath.Dir(w.cookies)
 }
 
-// yield lets others go first, unless somebody waits for this workspace.
+// yield lets others go first, unless somebody waits for this workspace. It does
+// so again only after some work, so that others never take more than about half
+// of the time.
 func (w *Workspace) yield() {
-	if w.opt.Yield == nil {
+	if w.opt.Yield == nil || time.Since(time.Unix(0, w.yielded.Load())) < workBetweenYields {
 		return
 	}
 	w.mu.Lock()
@@ -186,8 +189,13 @@ func (w *Workspace) yield() {
 	w.mu.Unlock()
 	if !waited {
 		w.opt.Yield(w.ctx)
+		w.yielded.Store(time.Now().UnixNano())
 	}
 }
+
+// workBetweenYields is how long a workspace works before it lets others go first
+// again.
+const workBetweenYields = time.Millisecond
 
 // Root returns the resolved root.
 func (w *Workspace) Root() string { return w.root }
