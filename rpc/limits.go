@@ -92,6 +92,8 @@ func (l *Limits) named() []namedLimit {
 		{"dirty_paths", &l.Workspace.DirtyPaths},
 		{"watch_streams", &l.Workspace.WatchStreams},
 		{"watches", &l.Workspace.Watches},
+		{"sweep_ms", &l.Workspace.Sweep},
+		{"audit_ms", &l.Workspace.Audit},
 		{"outline_bytes", &l.Outline.Bytes},
 		{"outline_format_bytes", &l.Outline.FormatBytes},
 		{"outline_ms", &l.Outline.Time},

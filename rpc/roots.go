@@ -116,6 +116,9 @@ func (rs *roots) release(r *root) {
 	if rs.closed {
 		return
 	}
+	if rs.degradedLocked() {
+		rs.running.Go(rs.makeRoom)
+	}
 	r.unload = time.AfterFunc(rs.server.opt.Limits.RootIdle, func() {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
@@ -143,6 +146,17 @@ func (r *root) close() {
 	if r.ws != nil {
 		r.ws.Close()
 	}
+}
+
+// degradedLocked reports whether a root that somebody has is degraded: it may
+// have found no watches.
+func (rs *roots) degradedLocked() bool {
+	for _, r := range rs.all {
+		if ws, _ := r.state(); r.users > 0 && ws != nil && ws.Index().Why != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // makeRoom unloads the root that was not used for the longest time when no more

@@ -129,3 +129,99 @@ func TestIdleRoots(t *testing.T) {
 		}
 	}
 }
+
+// Roots that find no watches say so, answer right, and are watched as soon as
+// others have left theirs.
+func TestScarceWatches(t *testing.T) {
+	limits := rpc.DefaultLimits()
+	limits.Workspace.WatchStreams = 1
+	limits.Workspace.Sweep = 50 * time.Millisecond
+	d := newDaemonOf(t, limits)
+	first := d.session()
+	first.workspaceAt(d.dir, ready)
+
+	other, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.dir = other
+	d.write("a.txt", "one\n")
+	a := d.session(`{"stale":"push"}`)
+	w := a.workspaceAt(other, func(w wire.WorkspaceStatus) bool { return w.State != "indexing" && w.Generation > 0 })
+	if w.State != "degraded" || !strings.Contains(w.Why, "max_user_instances") || w.Files != 1 || w.Watches != 0 || w.SweepMs != 50 {
+		t.Errorf("without watches: %+v", w)
+	}
+	a.read(`{"path":"a.txt"}`)
+	d.replace("a.txt", "two\n")
+	var s wire.Stale
+	a.pushed("mapd/stale", &s)
+	if len(s.Ranges) != 1 || s.Ranges[0].Status != "changed" {
+		t.Errorf("without watches: %+v", s)
+	}
+	if got := text(a.read(`{"path":"a.txt"}`)); !strings.Contains(got, "two") {
+		t.Errorf("without watches a read has %q", got)
+	}
+	d.write("b.txt", "b\n")
+	a.workspaceAt(other, func(w wire.WorkspaceStatus) bool { return w.Files == 2 })
+
+	first.conn.Close()
+	w = a.workspaceAt(other, ready)
+	if w.Watches != 1 || w.Why != "" {
+		t.Errorf("with watches again: %+v", w)
+	}
+	d.write("c.txt", "c\n")
+	a.workspaceAt(other, func(w wire.WorkspaceStatus) bool { return ready(w) && w.Files == 3 })
+}
+
+// A thousand small roots work: some are watched, the others say that they are
+// not, and every file is answered.
+func TestManyRoots(t *testing.T) {
+	n := 200
+	if strings.Contains(os.Getenv("MAPD_SUITE"), "roots") {
+		n = 1000
+	}
+	d := newDaemon(t)
+	var folders []string
+	for i := range n {
+		name := fmt.Sprintf("root%d/a.go", i)
+		path := d.write(name, fmt.Sprintf("package a // %d\n", i))
+		folders = append(folders, fmt.Sprintf(`{"uri":"file://%s","name":""}`, filepath.Dir(path)))
+	}
+	a := d.connect()
+	if m := a.call("initialize", fmt.Sprintf(`{"workspaceFolders":[%s]}`, strings.Join(folders, ","))); m.Error != nil {
+		t.Fatal(m.Error.Message)
+	}
+	var watched int
+	for deadline := time.Now().Add(50 * time.Second); ; {
+		settled := 0
+		watched = 0
+		s := a.status()
+		for _, w := range s.Workspaces {
+			if w.Files == 1 && w.Indexed == 1 && w.State != "indexing" {
+				settled++
+			}
+			if w.State == "ready" {
+				watched++
+			} else if w.State == "degraded" && w.Why == "" {
+				t.Fatalf("degraded without a reason: %+v", w)
+			}
+		}
+		if settled == n {
+			if most := s.Limits["watch_streams"]; int64(watched) > most || s.Levels["watch_streams"] > most {
+				t.Errorf("%d roots are watched with %d streams, the limit is %d", watched, s.Levels["watch_streams"], most)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d roots are indexed", settled, n)
+		}
+	}
+	if watched == 0 {
+		t.Error("no root is watched")
+	}
+	for i := 0; i < n; i += 37 {
+		if got := text(a.read(fmt.Sprintf(`{"path":%q}`, filepath.Join(d.dir, fmt.Sprintf("root%d/a.go", i))))); !strings.Contains(got, fmt.Sprintf("// %d", i)) {
+			t.Errorf("root %d: %q", i, got)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type generation struct {
 	absent map[string]bool // directories of inputs that were not there to be watched
 	linked map[uint64]bool // inodes with several names that a batch touched
 	why    string          // why it is degraded
+	took   time.Duration   // by its scan
 	stale  bool            // rules changed during the scan: scan again
 }
 
@@ -67,6 +68,7 @@ func (w *Workspace) begin(trust bool) *generation {
 		}
 	}
 	waiters := w.allWaiters(false)
+	start := time.Now()
 	g.loadRules()
 	tree, err := w.cache.scan(w.ctx, walk{
 		root: w.root, own: g.rules.Root(), limit: w.cache.limits.IndexFiles, add: add, pause: w.yield, exclude: w.excluded(),
@@ -89,6 +91,7 @@ func (w *Workspace) begin(trust bool) *generation {
 		return g
 	}
 	g.replaceAll(trust)
+	g.took = time.Since(start)
 	finishWaiters(waiters)
 	return g
 }
@@ -152,7 +155,7 @@ func (g *generation) follow() (trust bool) {
 	defer audit.Stop()
 	var sweep <-chan time.Time
 	if g.why != "" {
-		timer := time.NewTimer(g.w.opt.Sweep)
+		timer := time.NewTimer(g.sweepAfter())
 		defer timer.Stop()
 		sweep = timer.C
 	}
@@ -166,7 +169,7 @@ func (g *generation) follow() (trust bool) {
 				return true
 			}
 			if g.why != "" && sweep == nil { // degraded since then: sweep
-				timer := time.NewTimer(g.w.opt.Sweep)
+				timer := time.NewTimer(g.sweepAfter())
 				defer timer.Stop()
 				sweep = timer.C
 			}
@@ -181,6 +184,13 @@ func (g *generation) follow() (trust bool) {
 		}
 	}
 }
+
+// sweepAfter returns when a degraded workspace is scanned again: so late that the
+// scans of a large one take no more than a small part of a processor.
+func (g *generation) sweepAfter() time.Duration { return max(g.w.opt.Sweep, sweepShare*g.took) }
+
+// sweepShare is by how much the pause between two sweeps is longer than a sweep.
+const sweepShare = 20
 
 // pause lets a storm of changes pass before the tree is scanned again, unless
 // somebody waits.

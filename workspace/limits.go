@@ -25,6 +25,8 @@ type Limits struct {
 	DirtyPaths    int           // changed paths that wait to be looked at; past it everything is
 	WatchStreams  int           // workspaces that are watched at once; the others are swept
 	Watches       int           // directories that are watched, in all workspaces
+	Sweep         time.Duration // how often a tree is scanned while its changes are not reported, at least
+	Audit         time.Duration // how often all files are read again though nothing was reported
 }
 
 // DefaultLimits returns the limits of a daemon that was not told otherwise.
@@ -45,6 +47,8 @@ func DefaultLimits() Limits {
 		// and from 8,192 to a million watches.
 		WatchStreams: 48,
 		Watches:      100_000,
+		Sweep:        10 * time.Second,
+		Audit:        10 * time.Minute,
 	}
 }
 
@@ -68,8 +72,12 @@ func (l Limits) orDefault() Limits {
 			*f.v = *f.d
 		}
 	}
-	if l.FailedOutline <= 0 {
-		l.FailedOutline = d.FailedOutline
+	for _, f := range []struct{ v, d *time.Duration }{
+		{&l.FailedOutline, &d.FailedOutline}, {&l.Sweep, &d.Sweep}, {&l.Audit, &d.Audit},
+	} {
+		if *f.v <= 0 {
+			*f.v = *f.d
+		}
 	}
 	// The line index of a text counts in 32 bits.
 	l.FileBytes = min(l.FileBytes, 1<<32-2)

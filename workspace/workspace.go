@@ -27,9 +27,7 @@ type WorkspaceOptions struct {
 	Cookies string
 	// Env is where git's configuration is; nil means that of this process.
 	Env *ignore.Env
-	// Sweep is how often the tree is scanned while changes are not reported;
-	// default 10 s. Audit is how often all files are read again although
-	// nothing was reported; default 10 min.
+	// Sweep and Audit, if not 0, stand for those of the limits of the Cache.
 	Sweep, Audit time.Duration
 	// Large allows the home directory and / as roots.
 	Large bool
@@ -98,10 +96,10 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 	}
 	w.opt.Watch = c.watches.Limit(w.opt.Watch)
 	if w.opt.Sweep <= 0 {
-		w.opt.Sweep = 10 * time.Second
+		w.opt.Sweep = c.limits.Sweep
 	}
 	if w.opt.Audit <= 0 {
-		w.opt.Audit = 10 * time.Minute
+		w.opt.Audit = c.limits.Audit
 	}
 	if home, err := filepath.EvalSymlinks(w.env.Home); !opt.Large && (w.root == "/" || err == nil && home == w.root) {
 		return nil, fmt.Errorf("index %s: %w", show(root), ErrLargeRoot)
@@ -200,7 +198,7 @@ const workBetweenYields = time.Millisecond
 // Root returns the resolved root.
 func (w *Workspace) Root() string { return w.root }
 
-// Periods returns how often the tree is scanned while changes are not reported,
+// Periods returns how often, at most, the tree is scanned while changes are not reported,
 // and how often all files are read again although nothing was reported.
 func (w *Workspace) Periods() (sweep, audit time.Duration) { return w.opt.Sweep, w.opt.Audit }
 
