@@ -17,8 +17,9 @@ var rooms = []struct {
 	may  []string
 	why  string
 }{
-	{"cmd/mapd", []string{"rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline"},
+	{"cmd/mapd", []string{"rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline", "cmd/mapd/mcp"},
 		"the command makes the rooms and joins them; its clients see the wire"},
+	{"cmd/mapd/mcp", []string{"rpc/client", "rpc/wire", "hashline"}, "the bridge is a client: it sees the wire and no files"},
 	{"rpc", []string{"rpc/conn", "rpc/lru", "rpc/socket", "rpc/view", "rpc/wire", "workspace", "workspace/find", "workspace/grep", "workspace/names", "recovery", "outline", "outline/symbol", "hashline"},
 		"handlers project what the rooms below know"},
 	{"rpc/client", []string{"rpc/socket", "rpc/wire", "hashline", "outline/symbol"}, "a client holds no part of the daemon"},
@@ -50,6 +51,7 @@ var owners = []struct {
 	{"github.com/smacker/go-tree-sitter", []string{"outline/grammar"}, "a grammar can abort its process, so only workers may reach one"},
 	{"go.lsp.dev/jsonrpc2", []string{"rpc", "cmd/mapd"}, "the rooms below know nothing of the wire"},
 	{"go.lsp.dev/protocol", []string{"rpc", "cmd/mapd"}, "the rooms below know nothing of the wire"},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"cmd/mapd/mcp"}, "one room speaks MCP"},
 	{"github.com/spf13/cobra", []string{"cmd/mapd"}, "flags are the command's"},
 }
 

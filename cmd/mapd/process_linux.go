@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,3 +32,10 @@ func watchProcess(ctx context.Context, pid int) (wait func() error, err error) {
 		}
 	}, nil
 }
+
+// pipeBytes is what a pipe holds at most without a privilege.
+const pipeBytes = 1 << 20
+
+// widenPipe lets a pipe take a large answer at once, so that its reader is
+// woken once. What is no pipe stays as it is.
+func widenPipe(f *os.File) { _, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, pipeBytes) }

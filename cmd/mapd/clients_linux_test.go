@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// suiteTime bounds what a suite runs outside of this process.
+const suiteTime = 5 * time.Minute
+
+// mapdPath is this test binary under the name by which it is the command.
+func mapdPath(t testing.TB) string {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "mapd")
+	if err := os.Symlink(executable, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// runTool runs a program of a suite and returns what it prints. A program that
+// is missing or fails is a failure.
+func runTool(t testing.TB, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), suiteTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// npmInstall makes a folder with packages of npm in it, and with a script of
+// testdata/clients beside them.
+func npmInstall(t testing.TB, script string, packages ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runTool(t, dir, os.Environ(), "npm", append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"}, packages...)...)
+	text, err := os.ReadFile(filepath.Join("testdata", "clients", script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, script), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestGoClient drives the bridge, as a process, with the official Go client: it
+// is there before its daemon, and ends with its client.
+func TestGoClient(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(mapdPath(t), "mcp")
+	cmd.Dir, cmd.Env, cmd.Stderr = folder, clientEnvironment(t), os.Stderr
+	c := sdk.NewClient(&sdk.Implementation{Name: "suite"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
+	session, err := c.Connect(t.Context(), &sdk.CommandTransport{Command: cmd, TerminateDuration: patience}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 8 {
+		t.Errorf("%v, %v", list, err)
+	}
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"path": "a.txt", "anchors": false}})
+	if err != nil || result.IsError || len(result.Content) != 1 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if text, ok := result.Content[0].(*sdk.TextContent); !ok || text.Text != "one\ntwo" {
+		t.Errorf("%+v", result.Content[0])
+	}
+	if err := session.Close(); err != nil {
+		t.Errorf("the bridge ended with %v", err)
+	}
+}
+
+// TestTypeScriptClient drives the bridge with the official TypeScript client.
+func TestTypeScriptClient(t *testing.T) {
+	needSuite(t, "mcp")
+	dir := npmInstall(t, "mcp.mjs", "@modelcontextprotocol/sdk@1.32.2")
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "other"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "other", "a.txt"), []byte("in the other folder\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := runTool(t, dir, clientEnvironment(t), "node", "mcp.mjs", mapdPath(t), folder)
+	if !strings.HasSuffix(out, "ok\n") {
+		t.Errorf("%s", out)
+	}
+}
