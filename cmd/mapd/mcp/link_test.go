@@ -320,7 +320,7 @@ func TestFind(t *testing.T) {
 
 // What a result lacks is said.
 func TestFindNotices(t *testing.T) {
-	got, err := findBlocks([]byte(`{"mode":"symbol","results":[{"path":"a.go","snapshot":"s","name":"Stop","kind":"method","start":4,"end":9,"container":"Server","anchor":"4#ZPMQ","text":"func","cut":{"shownBytes":4,"totalBytes":9}}],`+
+	got, err := findBlocks([]byte(`{"mode":"symbol","results":[{"path":"a.go","snapshot":"s","name":"Stop","kind":"method","start":4,"end":9,"container":"Server","anchor":"4#ZPMQ","text":"func","cut":{"shownBytes":4,"totalBytes":9}}],` +
 		`"truncated":true,"degraded":[{"root":"/r","why":"watch limit"}]}`))
 	want := "a.go 4#ZPMQ:func [4 of 9 bytes of this line] [method Stop in Server: 4-9]\n" +
 		"[There is more: narrow the query or raise limit.]\n" +
