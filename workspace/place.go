@@ -10,6 +10,9 @@ type place interface {
 	path() (string, error)
 	// look finds name without following a symbolic link.
 	look(name string) (node, error)
+	// openRead opens name, which was a regular file, for reading without
+	// following a symbolic link and without blocking.
+	openRead(name string) (node, error)
 	// stat returns the stamp of name, of a symbolic link itself.
 	stat(name string) (stamp, error)
 	// names lists the directory as file.names does.

@@ -43,6 +43,8 @@ func (d directoryFile) look(name string) (node, error) {
 	return openNode{openFile{os.NewFile(uintptr(fd), name)}}, nil
 }
 
+func (d directoryFile) openRead(name string) (node, error) { return d.look(name) }
+
 func renameSpecial(fd int, from, to string, how moveKind) error {
 	flag := uint32(unix.RENAME_EXCL)
 	if how == moveExchange {

@@ -30,6 +30,25 @@ func (d directoryFile) look(name string) (node, error) {
 	return descriptor{fd, d.sys.proc}, nil
 }
 
+func (d directoryFile) openRead(name string) (node, error) {
+	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := retry(func() (int, error) { return unix.Openat(d.fd, name, flags, 0) })
+	if err != nil {
+		return nil, err
+	}
+	return readNode{descriptor{fd, d.sys.proc}}, nil
+}
+
+// readNode is a node that is open for reading already.
+type readNode struct{ descriptor }
+
+func (n readNode) open() (file, error) { return lentFile{openFile(n.descriptor)}, nil }
+
+// lentFile is a file that ends with its node.
+type lentFile struct{ openFile }
+
+func (lentFile) close() {}
+
 func renameSpecial(fd int, from, to string, how moveKind) error {
 	flag := uint(unix.RENAME_NOREPLACE)
 	if how == moveExchange {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"mapd/workspace"
 	"mapd/workspace/grep"
 	"mapd/workspace/names"
 )
@@ -81,10 +82,21 @@ func (r *run) scan(ctx context.Context, p *grep.Pattern, order []int) (found []i
 	enough, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p1 := progress{blocks: map[int]block{}}
-	r.each(enough, len(order), scanFiles, func(_, first, end int) {
+	lookers := make([][]*workspace.Looker, r.workers)
+	defer func() {
+		for _, l := range slices.Concat(lookers...) {
+			l.Close()
+		}
+	}()
+	r.each(enough, len(order), scanFiles, func(worker, first, end int) {
+		if lookers[worker] == nil {
+			for _, root := range r.Roots {
+				lookers[worker] = append(lookers[worker], root.Workspace.Looker())
+			}
+		}
 		var b block
 		for _, n := range order[first:end] {
-			if lines := r.countLines(enough, p, n); lines > 0 {
+			if lines := r.countLines(enough, p, n, lookers[worker]); lines > 0 {
 				b.files, b.lines = append(b.files, n), b.lines+lines
 			}
 		}
@@ -133,10 +145,10 @@ func (p *progress) add(number int, b block) int {
 
 // countLines returns how many lines of file n match, counted until there are more
 // than the limit. A file that cannot be read has none.
-func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int) int {
+func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int, lookers []*workspace.Looker) int {
 	f, root := r.file(n)
 	lines := 0
-	_ = r.Roots[root].Workspace.Look(ctx, f.Path, func(text []byte) {
+	_ = lookers[root].Look(ctx, f.Path, func(text []byte) {
 		p.Find(text, func(grep.Line) bool {
 			lines++
 			return lines <= r.Limit

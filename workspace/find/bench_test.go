@@ -1,0 +1,135 @@
+package find
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"mapd/outline"
+	"mapd/workspace"
+	"mapd/workspace/grep"
+)
+
+// sources indexes the Go distribution's sources.
+func sources(b testing.TB) (*tree, []string) {
+	b.Helper()
+	root, err := filepath.EvalSymlinks(filepath.Join(runtime.GOROOT(), "src"))
+	if err != nil {
+		b.Skip("no sources of Go here")
+	}
+	tr := &tree{t: b, dir: root, cache: workspace.NewCache(workspace.Options{})}
+	b.Cleanup(func() { tr.cache.Close() })
+	w, err := tr.cache.Open(root, workspace.WorkspaceOptions{Cookies: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { w.Close() })
+	folders, err := tr.cache.Folders(root)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tr.Search = &Search{
+		Roots: []Root{{Path: root, Workspace: w}}, Limit: 50, Patience: patience,
+		Read: func(ctx context.Context, path string) (*workspace.Version, error) {
+			return tr.cache.Read(ctx, folders, path)
+		},
+		Outline: noOutline,
+	}
+	ix, err := w.Settle(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var paths []string
+	for _, f := range ix.Files() {
+		paths = append(paths, join(root, f.Path))
+	}
+	return tr, paths
+}
+
+func noOutline(context.Context, *workspace.Version) (*outline.Outline, error) {
+	return &outline.Outline{}, nil
+}
+
+// bareScan reads files on all processors and looks for text in them. It returns
+// the processor time.
+func bareScan(b testing.TB, paths []string, text string) time.Duration {
+	b.Helper()
+	start := processorTime()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			buf := make([]byte, 1<<20)
+			for n := next.Add(1) - 1; int(n) < len(paths); n = next.Add(1) - 1 {
+				f, err := os.Open(paths[n])
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				for {
+					k, err := f.Read(buf)
+					bytes.Contains(buf[:k], []byte(text))
+					if err != nil {
+						break
+					}
+				}
+				f.Close()
+			}
+		})
+	}
+	wg.Wait()
+	return processorTime() - start
+}
+
+// BenchmarkText compares the processor time of a search for text with that of a
+// bare scan of the same files.
+func BenchmarkText(b *testing.B) {
+	tr, paths := sources(b)
+	for _, c := range []struct {
+		name, pattern string
+		regexp        bool
+	}{
+		{"absent", "Zyzzyva", false}, {"fold", "zyzzyva", false}, {"some", "ErrBufferFull", false}, {"expression", `func \w+Reader\(`, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			floor := bareScan(b, paths, c.pattern)
+			for range 2 {
+				floor = min(floor, bareScan(b, paths, c.pattern))
+			}
+			p, err := grep.Compile(c.pattern, c.regexp)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var cpu time.Duration
+			for b.Loop() {
+				used := processorTime()
+				if _, err := tr.Text(b.Context(), p); err != nil {
+					b.Fatal(err)
+				}
+				if took := processorTime() - used; cpu == 0 || took < cpu {
+					cpu = took
+				}
+			}
+			b.ReportMetric(float64(cpu.Microseconds())/1000, "cpu-ms")
+			b.ReportMetric(float64(floor.Microseconds())/1000, "floor-ms")
+			b.ReportMetric(float64(cpu)/float64(floor), "x-scan")
+		})
+	}
+}
+
+// processorTime is what this process used so far, which other processes do not
+// disturb.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
