@@ -254,7 +254,7 @@ func TestProgress(t *testing.T) {
 	var told []float64
 	var lock sync.Mutex // guards told
 	all := make(chan struct{})
-	var dir string
+	var dir atomic.Value
 	opt := newScript(t, func(c *scripted, id json.RawMessage, method string, _ json.RawMessage) {
 		switch method {
 		case "mapd/find":
@@ -264,12 +264,12 @@ func TestProgress(t *testing.T) {
 				c.reply(id, `{"mode":"text","results":[],"truncated":false}`)
 			}()
 		case "mapd/status":
-			c.reply(id, `{"workspaces":[{"root":"/elsewhere","state":"indexing","files":9,"indexed":8},{"root":"`+dir+`","state":"indexing","files":200,"indexed":50}]}`)
+			c.reply(id, `{"workspaces":[{"root":"/elsewhere","state":"indexing","files":9,"indexed":8},{"root":"`+dir.Load().(string)+`","state":"indexing","files":200,"indexed":50}]}`)
 		case "mapd/forget":
 			c.reply(id, "{}")
 		}
 	})
-	dir = opt.Dir
+	dir.Store(opt.Dir)
 	c := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			lock.Lock()
