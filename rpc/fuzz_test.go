@@ -41,6 +41,8 @@ var fuzzParams = map[string][]string{
 		`{"turn":{"toolCalls":[{"id":"1","name":"read","arguments":{"path":"a.txt"}}],"toolResults":[{"toolCallId":"1","content":"Skipped due to queued user message."}]},"reissue":true}`,
 	},
 	wire.MethodLedger: {`{"path":"a.txt"}`, `{}`}, wire.MethodForget: {`{"path":"a.txt"}`}, wire.MethodStatus: {`{}`, `null`},
+	wire.MethodFind:                       {`{"query":"f","kind":"function","path":"*.go","limit":3}`, `{"query":"b.*a","mode":"text","regexp":true}`},
+	"workspace/symbol":                    {`{"query":"f"}`},
 	"textDocument/documentSymbol":         {`{"textDocument":{"uri":"file:///a.go"}}`},
 	"workspace/didChangeWorkspaceFolders": {`{"event":{"added":[{"uri":"file:///tmp"}],"removed":[{"uri":"file:///x"}]}}`},
 }
@@ -107,7 +109,8 @@ func fuzzPeer(f *testing.F) *peer {
 	limits := DefaultLimits()
 	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outline.New(outline.Options{Limits: limits.Outline})})
 	f.Cleanup(func() { _ = cache.Close() })
-	s := NewServer(Options{Limits: limits, Cache: cache, Version: "test", Build: "test"})
+	// No other folders: those that params name would be indexed.
+	s := NewServer(Options{Limits: limits, Cache: cache, Version: "test", Build: "test", Roots: []string{dir}})
 	p, hangUp := connected(f, s)
 	f.Cleanup(hangUp)
 	if _, err := initialize(f.Context(), p, fmt.Appendf(nil, `{"rootUri":%q}`, fileURI(dir))); err != nil {
