@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func LimitsFromEnv(getenv func(string) string) (Limits, error) {
 		case *int64:
 			*p = value
 		case *time.Duration:
-			*p = time.Duration(value) * time.Millisecond
+			*p = time.Duration(min(value, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 		}
 	}
 	return l, nil

@@ -86,6 +86,7 @@ func (s *Session) changes(ctx context.Context, since string, v *workspace.Versio
 	if !ok || before.File() != v.File() {
 		return nil, wire.Errorf(wire.UnknownSnapshot, "since: %q is no version of %s that is still kept; ask for the map without it", since, quotePath(v.Name()))
 	}
+	before = before.In(v.Language())
 	then, err := s.outline(ctx, before)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (s *Server) folders(given []wire.WorkspaceFolder) (workspace.Folders, error
 	}
 	for _, root := range folders.Roots() {
 		if !s.allowed(root) {
-			return workspace.Folders{}, wire.Errorf(wire.OutsideWorkspace, "the folder %s lies outside the roots that MAPD_ROOTS allows", quotePath(root))
+			return workspace.Folders{}, wire.Errorf(wire.OutsideWorkspace, "the folder %s lies outside the roots that MAPD_ROOTS or the configuration allows", quotePath(root))
 		}
 	}
 	return folders, nil

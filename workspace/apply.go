@@ -70,7 +70,7 @@ func (g *generation) look(path string, gone bool, changes map[string]*File) rest
 	}
 	base := filepath.Base(path)
 	switch {
-	case base == ".gitignore" || base == ".ignore" || base == ".git":
+	case base == ".gitignore" || base == ".ignore" || base == ".git" || path == joinPath(g.w.root, SettingsFile):
 		return rescan
 	case IsTemp(base):
 		return keepOn
@@ -140,7 +140,7 @@ func (g *generation) grow(rel string, parent scannedDir, changes map[string]*Fil
 	if g.stream != nil {
 		add = g.stream.Add
 	}
-	room := g.w.cache.limits.IndexFiles - len(g.tree.files)
+	room := g.set.indexFiles - len(g.tree.files)
 	tree, err := g.w.cache.scan(g.w.ctx, walk{
 		root: g.w.root, rel: rel, parent: parent.rules, limit: room, add: add, pause: g.w.yield, exclude: g.w.excluded(),
 	})
@@ -165,7 +165,7 @@ func (g *generation) grow(rel string, parent scannedDir, changes map[string]*Fil
 
 // update reads a regular file and notes what changed.
 func (g *generation) update(rel string, s stamp, changes map[string]*File) {
-	if _, known := g.tree.files[rel]; !known && len(g.tree.files) >= g.w.cache.limits.IndexFiles {
+	if _, known := g.tree.files[rel]; !known && len(g.tree.files) >= g.set.indexFiles {
 		g.tree.skip(SkipTooMany, "")
 		return
 	}

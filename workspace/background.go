@@ -92,7 +92,7 @@ func (w *Workspace) nextWanted() string {
 // make makes the outline of f. Whatever comes of it, f is not due any more.
 func (o *outliner) make(f *File) {
 	out, again := o.outline(f)
-	if out != nil && o.held < o.w.cache.limits.IndexBytes {
+	if out != nil && o.held < o.w.set.Load().indexBytes {
 		o.held -= f.cost.Load()
 		f.cost.Store(outlineCost(out))
 		o.held += f.cost.Load()

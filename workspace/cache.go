@@ -24,6 +24,7 @@ type Cache struct {
 	outlines *outlines
 	counters counters
 
+	settings   *settings
 	glances    glances
 	identities identities
 	queues     queues
@@ -75,6 +76,7 @@ func NewCache(opt Options) *Cache {
 	}
 	rand.Read(c.key[:])
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.settings = newSettings(opt, c.limits)
 	c.budget = newBudget(c.limits.ReadBytes)
 	c.open = make(chan struct{}, c.limits.OpenFiles)
 	c.history = newHistory(c.limits.HistoryBytes)

@@ -47,7 +47,7 @@ func (c *Cache) create(ctx context.Context, f Folders, name string, opt WriteOpt
 	if err != nil {
 		return WriteResult{}, &UpdateError{err}
 	}
-	if err := c.checkSize(int64(len(b))); err != nil {
+	if err := c.settingsAt(f, full).checkSize(int64(len(b))); err != nil {
 		return WriteResult{}, err
 	}
 	var res WriteResult

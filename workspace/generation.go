@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mapd/hashline"
-	"mapd/outline"
 	"mapd/workspace/ignore"
 	"mapd/workspace/watch"
 )
@@ -18,6 +17,7 @@ import (
 type generation struct {
 	w      *Workspace
 	rules  *ignore.Rules
+	set    *inForce
 	stream watch.Stream     // nil while there are no watches
 	events *watch.Collector // of stream
 	tree   *scanned
@@ -69,9 +69,11 @@ func (w *Workspace) begin(trust bool) *generation {
 	}
 	waiters := w.allWaiters(false)
 	start := time.Now()
-	g.loadRules()
+	if g.loadRules() {
+		trust = false // what else is to be made of the same bytes
+	}
 	tree, err := w.cache.scan(w.ctx, walk{
-		root: w.root, own: g.rules.Root(), limit: w.cache.limits.IndexFiles, add: add, pause: w.yield, exclude: w.excluded(),
+		root: w.root, own: g.rules.Root(), limit: g.set.indexFiles, add: add, pause: w.yield, exclude: w.excluded(),
 	})
 	switch {
 	case w.ctx.Err() != nil:
@@ -98,16 +100,21 @@ func (w *Workspace) begin(trust bool) *generation {
 
 // loadRules reads the rules such that whatever changes in them from now on is
 // an event: what they are read from is watched first, which only a first
-// reading tells.
-func (g *generation) loadRules() {
+// reading tells. It reports whether the settings of the root are others than
+// those of the generation before.
+func (g *generation) loadRules() (changed bool) {
 	if g.stream != nil {
 		_ = g.stream.Add(g.w.root) // if it fails, the scan says so
 	}
-	g.rules = ignore.Load(g.w.root, g.w.env)
+	g.set = g.w.cache.settingsOf(g.w.root)
+	env := g.w.env
+	env.Extra = g.set.ignore
+	g.rules = ignore.Load(g.w.root, env)
 	own := []string{joinPath(g.w.root, ".gitignore"), joinPath(g.w.root, ".ignore")}
 	if g.watchInputs() || g.rules.Stale(own...) {
-		g.rules = ignore.Load(g.w.root, g.w.env)
+		g.rules = ignore.Load(g.w.root, env)
 	}
+	return g.w.set.Swap(g.set) != g.set
 }
 
 // watchInputs watches the files outside of the tree that the rules were read
@@ -281,7 +288,7 @@ func (w *Workspace) inspect(path string) (*File, error) {
 	_, binary := sniff(got.bytes)
 	return &File{
 		Path: path, Digest: hashline.Sum(got.bytes), Size: int64(len(got.bytes)), Binary: binary, stamp: got.stamp,
-		Language: outline.Detect(got.path, got.bytes[:min(head, len(got.bytes))]),
+		Language: got.set.language(got.path, got.bytes),
 	}, nil
 }
 

@@ -108,6 +108,13 @@ type Options struct {
 	// watch.System.
 	Watch watch.Source
 
+	// Settings are the user's, for the files below every root.
+	Settings Settings
+	// Project reads the SettingsFile of a root, which came with the project and is
+	// not trusted. It is called when the file appeared or changed, also by several
+	// goroutines at once. Nil: such files do not count.
+	Project func(file string, text []byte) Settings
+
 	// source is the file system; tests put faults into it.
 	source source
 }

@@ -72,7 +72,7 @@ func (l *Looker) find(dir, name string) (found, error) {
 		n.close()
 		return found{}, &NotFileError{Kind: kindNames[s.kind]}
 	}
-	return found{node: n, path: joinPath(dir, name), stamp: s}, nil
+	return found{node: n, path: joinPath(dir, name), stamp: s, set: l.w.set.Load()}, nil
 }
 
 // enter returns the directory at an absolute path, which no link leads to. The

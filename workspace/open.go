@@ -14,6 +14,7 @@ type found struct {
 	node
 	path  string // real
 	stamp stamp  // from before it was opened
+	set   *inForce
 	// judged: a stamp too young to tell whether the bytes mix two states need not
 	// cost a second read, because who asked finds that out.
 	judged bool
@@ -74,7 +75,7 @@ func (c *Cache) inside(f Folders, n node) (found, error) {
 	case s.kind != regular:
 		return found{}, &NotFileError{Kind: kindNames[s.kind]}
 	}
-	return found{node: n, path: path, stamp: s}, nil
+	return found{node: n, path: path, stamp: s, set: c.settingsAt(f, path)}, nil
 }
 
 // explainMissing turns the failure to find path into this package's error. A

@@ -45,14 +45,14 @@ func (c *Cache) read(ctx context.Context, f Folders, name string) (*Version, err
 		return nil, err
 	}
 	defer got.release()
-	rec := c.record(got)
-	return &Version{cache: c, record: rec, name: f.Rel(rec.path), unstable: got.unstable}, nil
+	return c.versionIn(f, got), nil
 }
 
 // A reading is the outcome of one read: bytes on loan until release.
 type reading struct {
 	path     string
 	stamp    stamp // from before the bytes were read
+	set      *inForce
 	bytes    []byte
 	buffer   *buffer
 	share    *share // holds the buffer's size
@@ -130,7 +130,7 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 		return nil, err
 	}
 	defer at.close()
-	if err := c.checkSize(at.stamp.size); err != nil {
+	if err := at.set.checkSize(at.stamp.size); err != nil {
 		return nil, err
 	}
 	file, err := at.open()
@@ -144,7 +144,7 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 	if err := share.take(ctx, c.ctx, cost); err != nil {
 		return nil, err
 	}
-	got := &reading{path: at.path, stamp: at.stamp, buffer: c.buffers.get(cost), share: share}
+	got := &reading{path: at.path, stamp: at.stamp, set: at.set, buffer: c.buffers.get(cost), share: share}
 	if err = c.fill(ctx, got, file, at); err != nil && !errors.Is(err, errChanged) {
 		got.release()
 		return nil, err
@@ -152,9 +152,9 @@ func (c *Cache) readOnce(ctx context.Context, find func() (found, error)) (*read
 	return got, err
 }
 
-func (c *Cache) checkSize(size int64) error {
-	if size > c.limits.FileBytes {
-		return &SizeError{Size: size, Limit: c.limits.FileBytes}
+func (s *inForce) checkSize(size int64) error {
+	if size > s.fileBytes {
+		return &SizeError{Size: size, Limit: s.fileBytes}
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (c *Cache) fill(ctx context.Context, got *reading, file file, at found) err
 		if m == 0 || m < len(piece) && int64(n) == before.size {
 			break
 		}
-		if err := c.checkSize(int64(n)); err != nil {
+		if err := at.set.checkSize(int64(n)); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -225,6 +225,15 @@ func confirm(file file, want []byte) error {
 			return errChanged
 		}
 		off += n
+	}
+}
+
+// versionIn returns the version that a reading makes.
+func (c *Cache) versionIn(f Folders, got *reading) *Version {
+	rec := c.record(got)
+	return &Version{
+		cache: c, record: rec, name: f.Rel(rec.path), unstable: got.unstable,
+		language: got.set.language(rec.path, rec.content.bytes),
 	}
 }
 

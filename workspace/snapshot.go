@@ -49,5 +49,5 @@ func (c *Cache) Snapshot(s string) (*Version, bool) {
 	if rec == nil {
 		return nil, false
 	}
-	return &Version{cache: c, record: rec, name: rec.path}, true
+	return &Version{cache: c, record: rec, name: rec.path, language: c.settings.plain.language(rec.path, rec.content.bytes)}, true
 }

@@ -18,6 +18,7 @@ type Version struct {
 	*record
 	cache    *Cache
 	name     string
+	language outline.Language
 	unstable bool
 }
 
@@ -28,7 +29,6 @@ type record struct {
 	file     string // see identities
 	path     string // where it was read
 	snapshot string
-	language outline.Language
 	content  *content
 }
 
@@ -36,8 +36,7 @@ type record struct {
 const head = 512
 
 func (c *Cache) newRecord(id uint64, file, path string, content *content) *record {
-	r := &record{id: id, file: file, snapshot: c.snapshotString(id), content: content}
-	return r.at(path)
+	return &record{id: id, file: file, path: path, snapshot: c.snapshotString(id), content: content}
 }
 
 // at returns the record of the same version, read at path.
@@ -47,7 +46,6 @@ func (r *record) at(path string) *record {
 	}
 	moved := *r
 	moved.path = path
-	moved.language = outline.Detect(path, r.content.bytes[:min(head, len(r.content.bytes))])
 	return &moved
 }
 
@@ -75,8 +73,16 @@ func (v *Version) Bytes() []byte { return v.content.bytes }
 // Size returns the number of bytes.
 func (v *Version) Size() int { return len(v.content.bytes) }
 
-// Language returns the language, from the path and the first line.
+// Language returns the language: as settings say, else from the path and the
+// first line. A Version from Snapshot knows no settings; see In.
 func (v *Version) Language() outline.Language { return v.language }
+
+// In returns the version as one in that language.
+func (v *Version) In(lang outline.Language) *Version {
+	other := *v
+	other.language = lang
+	return &other
+}
 
 // Binary reports whether the content is not text: a NUL anywhere, UTF-16, or
 // the signature of a known binary format.

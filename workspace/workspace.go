@@ -56,6 +56,7 @@ type Workspace struct {
 	opt     WorkspaceOptions
 	env     ignore.Env
 	cookies string // directory of its own; "" if there is none
+	set     atomic.Pointer[inForce]
 
 	index   atomic.Pointer[Index]
 	wake    chan struct{} // holds a token when a waiter needs a scan
@@ -108,6 +109,7 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 		w.makeCookies()
 	}
 	w.index.Store(&Index{})
+	w.set.Store(c.settings.plain)
 	w.ctx, w.cancel = context.WithCancel(c.ctx)
 	for _, run := range []func(){w.publish, w.makeOutlines} {
 		if err := c.enter(); err != nil {

@@ -139,6 +139,7 @@ type writing struct {
 	live   *Version        // what update saw
 	unsure bool            // live may mix two states, which put would find out
 	was    identity        // the file that update saw
+	set    *inForce        // for that file
 	attrs  attributes      // of that file
 	bytes  []byte          // what the file shall hold
 	from   *origin         // of bytes; may be nil
@@ -172,7 +173,7 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	if same {
 		return res, nil
 	}
-	if err := c.checkSize(int64(len(w.bytes))); err != nil {
+	if err := w.set.checkSize(int64(len(w.bytes))); err != nil {
 		return WriteResult{}, err
 	}
 	share := c.budget.of(int64(len(w.bytes)))
@@ -252,7 +253,7 @@ func (w *writing) readLive(ctx context.Context, f Folders, judged bool) error {
 			n.close()
 			return found{}, classifyUnlessConflict(err)
 		}
-		return found{node: n, path: w.path, stamp: s, judged: judged}, nil
+		return found{node: n, path: w.path, stamp: s, set: w.cache.settingsAt(f, w.path), judged: judged}, nil
 	})
 	if err != nil {
 		return err
@@ -263,8 +264,8 @@ func (w *writing) readLive(ctx context.Context, f Folders, judged bool) error {
 	}
 	w.unsure = got.unsure
 	w.was = identity{kind: regular, dev: got.stamp.dev, ino: got.stamp.ino, digest: got.sum()}
-	rec := w.cache.record(got)
-	w.live = &Version{cache: w.cache, record: rec, name: f.Rel(rec.path)}
+	w.live = w.cache.versionIn(f, got)
+	w.set = got.set
 	return nil
 }
 
@@ -335,5 +336,6 @@ func (c *Cache) follow(f Folders, path string) {
 // it.
 func (c *Cache) versionOf(f Folders, wrote *reading) *Version {
 	wrote.buffer = &buffer{b: wrote.bytes}
-	return &Version{cache: c, record: c.record(wrote), name: f.Rel(wrote.path)}
+	wrote.set = c.settingsAt(f, wrote.path)
+	return c.versionIn(f, wrote)
 }

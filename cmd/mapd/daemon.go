@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,12 +32,13 @@ const goneCheck = time.Second
 // runDaemon is the daemon that a client started: it has no terminal and logs to
 // a file.
 func runDaemon(ctx context.Context, getenv func(string) string) int {
+	conf := configure(getenv)
 	log := slog.New(slog.DiscardHandler)
 	if file, err := openLog(getenv); err == nil {
 		defer file.Close()
-		log = newLogger(file, getenv)
+		log = newLogger(file, conf.getenv)
 	}
-	err := serveSocket(ctx, getenv, log, func(string) {})
+	err := serveSocket(ctx, conf, log, func(string) {})
 	switch {
 	case err == nil:
 		return exitOK
@@ -51,15 +53,15 @@ func runDaemon(ctx context.Context, getenv func(string) string) int {
 
 // serveSocket answers on the user's socket until it is stopped, idle, told by a
 // signal, or its socket is gone.
-func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logger, ready func(path string)) error {
+func serveSocket(ctx context.Context, conf *configuration, log *slog.Logger, ready func(path string)) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	path, err := socket.Path(getenv)
+	path, err := socket.Path(conf.getenv)
 	if err != nil {
 		return err
 	}
 	var strangers atomic.Int64 // peers that the socket has refused
-	server, end, err := newServer(getenv, log, path, path+cookiesSuffix, func(events, _ map[string]int64) {
+	server, end, err := newServer(conf, log, path, path+cookiesSuffix, func(events, _ map[string]int64) {
 		events["connections_refused"] += strangers.Load()
 	})
 	if err != nil {
@@ -109,7 +111,9 @@ func serveSocket(ctx context.Context, getenv func(string) string, log *slog.Logg
 const cookiesSuffix = ".cookies"
 
 // newServer wires the rooms. end closes them, after the server has ended.
-func newServer(getenv func(string) string, log *slog.Logger, path, cookies string, counters func(events, levels map[string]int64)) (server *rpc.Server, end func(), err error) {
+func newServer(conf *configuration, log *slog.Logger, path, cookies string, counters func(events, levels map[string]int64)) (server *rpc.Server, end func(), err error) {
+	conf.log(log)
+	getenv := conf.getenv
 	limits, err := rpc.LimitsFromEnv(getenv)
 	if err != nil {
 		return nil, nil, err
@@ -120,7 +124,7 @@ func newServer(getenv func(string) string, log *slog.Logger, path, cookies strin
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limits.Memory)
 	}
-	roots, err := allowedRoots(getenv("MAPD_ROOTS"))
+	roots, err := conf.roots()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +134,16 @@ func newServer(getenv func(string) string, log *slog.Logger, path, cookies strin
 	}
 	workers := sandbox.NewPool(limits.Outline.Sandbox())
 	outlines := outline.New(outline.Options{Limits: limits.Outline, Pool: workers, Log: log})
-	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv)})
+	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv),
+		Settings: workspace.Settings{Ignore: conf.user.Ignore, Languages: conf.user.Languages},
+		Project: func(file string, text []byte) workspace.Settings {
+			set, warnings := conf.project(file, text, limits)
+			for _, w := range warnings {
+				log.Warn("configuration", "warning", w.String())
+			}
+			return set
+		},
+	})
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
 		Socket: path, Roots: roots, Cookies: cookies, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
@@ -193,7 +206,7 @@ func allowedRoots(list string) ([]string, error) {
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	var stdio bool
+	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
@@ -201,29 +214,74 @@ func (a *app) serveCommand() *cobra.Command {
 			"With --stdio it answers one client on stdin and stdout, with no socket and shared with nobody.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log := newLogger(a.stderr, a.getenv)
-			if stdio {
-				return a.serveStdio(cmd.Context(), log)
+			conf, err := flags.configure(a.getenv)
+			if err != nil {
+				return &usageError{err}
 			}
-			err := serveSocket(cmd.Context(), a.getenv, log, func(path string) { fmt.Fprintf(a.stdout, "ready %s\n", path) })
+			log := newLogger(a.stderr, conf.getenv)
+			if flags.stdio {
+				return a.serveStdio(cmd.Context(), conf, log)
+			}
+			err = serveSocket(cmd.Context(), conf, log, func(path string) { fmt.Fprintf(a.stdout, "ready %s\n", path) })
 			if errors.Is(err, socket.ErrHeld) {
 				return fmt.Errorf("%w; 'mapd status' shows it, 'mapd stop' ends it", err)
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&stdio, "stdio", false, "answer one client on stdin and stdout")
+	cmd.Flags().BoolVar(&flags.stdio, "stdio", false, "answer one client on stdin and stdout")
+	cmd.Flags().StringVar(&flags.log, "log", "", "log at this `level`: info or debug (default $MAPD_LOG)")
+	cmd.Flags().StringArrayVar(&flags.roots, "root", nil, "allow this `directory` as a root and no others; may be repeated (default $MAPD_ROOTS)")
+	cmd.Flags().StringArrayVar(&flags.limits, "limit", nil, "set a limit that 'mapd status' shows, as `name=value`; may be repeated (default $MAPD_LIMIT_NAME)")
 	return cmd
+}
+
+// serveFlags are what the command line says of a daemon.
+type serveFlags struct {
+	stdio         bool
+	log           string
+	roots, limits []string
+}
+
+// configure puts the flags above the environment.
+func (f *serveFlags) configure(getenv func(string) string) (*configuration, error) {
+	values := map[string]string{}
+	switch f.log {
+	case "":
+	case "info", "debug":
+		values["MAPD_LOG"] = f.log
+	default:
+		return nil, fmt.Errorf("--log %s: want info or debug", f.log)
+	}
+	if len(f.roots) > 0 {
+		for i, dir := range f.roots {
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, err
+			}
+			f.roots[i] = abs
+		}
+		values["MAPD_ROOTS"] = strings.Join(f.roots, string(filepath.ListSeparator))
+	}
+	known := rpc.DefaultLimits().Values()
+	for _, limit := range f.limits {
+		name, value, ok := strings.Cut(limit, "=")
+		if _, is := known[name]; !ok || !is {
+			return nil, fmt.Errorf("--limit %s: want name=value with a name that 'mapd status' shows", limit)
+		}
+		values[limitVariable(name)] = value
+	}
+	return configure(overlay(getenv, values)), nil
 }
 
 // serveStdio is a private daemon for the client at the other end of stdin and
 // stdout. It ends with that client.
-func (a *app) serveStdio(ctx context.Context, log *slog.Logger) error {
+func (a *app) serveStdio(ctx context.Context, conf *configuration, log *slog.Logger) error {
 	cookies, err := os.MkdirTemp("", "mapd-cookies-")
 	if err != nil {
 		log.Warn("without cookies, searches scan the workspace", "err", err)
 	}
-	server, end, err := newServer(a.getenv, log, "", cookies, nil)
+	server, end, err := newServer(conf, log, "", cookies, nil)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func mainCode() int {
 
 // run runs one command and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{umask: currentUmask(), stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	a := &app{umask: currentUmask(), stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, conf: configure(os.Getenv)}
 	root := a.commands()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -92,6 +92,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	conf           *configuration
 	json           bool
 	session        string
 	umask          int // of this process, for files that the daemon makes for it
@@ -118,7 +119,7 @@ func (a *app) commands() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result object as on the wire")
-	root.PersistentFlags().StringVar(&a.session, "session", a.getenv("MAPD_SESSION"), "keep one ledger over several calls, under this `name` (default $MAPD_SESSION)")
+	root.PersistentFlags().StringVar(&a.session, "session", a.conf.getenv("MAPD_SESSION"), "keep one ledger over several calls, under this `name` (default $MAPD_SESSION)")
 	root.AddCommand(
 		a.readCommand(), a.mapCommand(), a.checkCommand(), a.editCommand(), a.ledgerCommand(), a.recoverCommand(),
 		a.findCommand(), a.indexCommand(), a.statusCommand(), a.stopCommand(),

@@ -127,6 +127,10 @@ func (a *app) connectAny(ctx context.Context) (*client.Client, error) {
 }
 
 func (a *app) open(ctx context.Context, opt client.Options, roots []folder) (*client.Client, error) {
+	printWarnings(a.stderr, a.conf.warnings)
+	for _, root := range roots {
+		a.conf.warnProject(a.stderr, root.path)
+	}
 	c, err := client.Dial(ctx, opt)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ type Env struct {
 	Home       string // the user's home directory
 	ConfigHome string // $XDG_CONFIG_HOME; empty means .config in Home
 	System     string // the configuration file of the machine
+	Extra      *List  // patterns for the paths below the root, which outrank all others; nil means none
 }
 
 // SystemEnv returns the Env of this process.

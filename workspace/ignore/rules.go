@@ -31,6 +31,7 @@ type Rules struct {
 func Load(root string, env Env) *Rules {
 	l := &loader{env: env, seen: map[string]input{}}
 	r := &Rules{load: l}
+	defer func() { l.extra, l.below = env.Extra, root }() // the way to the root is not their matter
 	repo := l.findRepository(root)
 	if repo == nil {
 		r.root = l.plain(root)
@@ -119,6 +120,9 @@ func (d *Dir) Skip(name string, isDir bool) bool {
 		return true
 	}
 	path := join(d.path, name)
+	if d.load.extra != nil && d.load.extra.Match(below(d.load.below, path), isDir) == Ignored {
+		return true
+	}
 	switch d.ownVerdict(path, isDir) {
 	case Ignored:
 		return true
@@ -206,7 +210,9 @@ func below(dir, path string) string { return strings.TrimPrefix(path[len(dir):],
 
 // loader reads files and remembers what they said.
 type loader struct {
-	env Env
+	env   Env
+	extra *List
+	below string // the root: extra is for the paths below it
 
 	mu   sync.Mutex // guards seen
 	seen map[string]input
