@@ -105,6 +105,9 @@ func (s *Server) remove(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.peers, p)
+	if session, _ := p.attached(); session != nil {
+		session.documents.Load().Release()
+	}
 	s.detachLocked(p)
 	if s.stopped && len(s.peers) == 0 {
 		close(s.drained)

@@ -130,6 +130,9 @@ type editing struct {
 // different versions; only the last one counts.
 func (e *editing) run(live *workspace.Version) ([]byte, error) {
 	e.live, e.rebased, e.warnings, e.shown = live, nil, nil, nil
+	if err := e.session.notDirty(e.req.file, live); err != nil {
+		return nil, err
+	}
 	text := hashline.NewText(nil)
 	var edits []hashline.Edit
 	var err error

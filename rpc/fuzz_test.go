@@ -41,9 +41,26 @@ var fuzzParams = map[string][]string{
 		`{"turn":{"toolCalls":[{"id":"1","name":"read","arguments":{"path":"a.txt"}}],"toolResults":[{"toolCallId":"1","content":"Skipped due to queued user message."}]},"reissue":true}`,
 	},
 	wire.MethodLedger: {`{"path":"a.txt"}`, `{}`}, wire.MethodForget: {`{"path":"a.txt"}`}, wire.MethodStatus: {`{}`, `null`},
-	wire.MethodFind:                       {`{"query":"f","kind":"function","path":"*.go","limit":3}`, `{"query":"b.*a","mode":"text","regexp":true}`},
-	"workspace/symbol":                    {`{"query":"f"}`},
-	"textDocument/documentSymbol":         {`{"textDocument":{"uri":"file:///a.go"}}`},
+	wire.MethodFind:    {`{"query":"f","kind":"function","path":"*.go","limit":3}`, `{"query":"b.*a","mode":"text","regexp":true}`},
+	"workspace/symbol": {`{"query":"f"}`},
+	"textDocument/didOpen": {
+		`{"textDocument":{"uri":"file:///a.go","languageId":"go","version":1,"text":"package a\r\n\rfunc f() {}"}}`,
+		`{"textDocument":{"uri":"untitled:1","languageId":"python","version":1,"text":"class A:\n  pass\n"}}`, `{"textDocument":{"uri":"file:///a.go"}}`,
+	},
+	"textDocument/didChange": {
+		`{"textDocument":{"uri":"file:///a.go","version":2},"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":9,"character":9}},"text":"x"}]}`,
+		`{"textDocument":{"uri":"untitled:1","version":3},"contentChanges":[{"text":"all"},{"range":{"start":{"line":0},"end":{}},"text":"x"}]}`,
+	},
+	"textDocument/didSave":            {`{"textDocument":{"uri":"file:///a.go"},"text":"x"}`},
+	"textDocument/didClose":           {`{"textDocument":{"uri":"untitled:1"}}`},
+	"textDocument/willSave":           {`{"textDocument":{"uri":"untitled:1"},"reason":1}`},
+	"textDocument/documentSymbol":     {`{"textDocument":{"uri":"file:///a.go"}}`, `{"textDocument":{"uri":"untitled:1"}}`},
+	"textDocument/foldingRange":       {`{"textDocument":{"uri":"file:///a.go"}}`},
+	"textDocument/selectionRange":     {`{"textDocument":{"uri":"file:///a.go"},"positions":[{"line":0,"character":1},{"line":99,"character":99}]}`},
+	"textDocument/diagnostic":         {`{"textDocument":{"uri":"file:///a.go"},"previousResultId":"x"}`},
+	"workspace/didChangeWatchedFiles": {`{"changes":[{"uri":"file:///a.go","type":2}]}`},
+	"window/workDoneProgress/cancel":  {`{"token":1}`},
+
 	"workspace/didChangeWorkspaceFolders": {`{"event":{"added":[{"uri":"file:///tmp"}],"removed":[{"uri":"file:///x"}]}}`},
 }
 
@@ -73,11 +90,13 @@ func FuzzParams(f *testing.F) {
 			fresh, hangUp := connected(t, p.server)
 			defer hangUp()
 			target = fresh
-		case m.notification: // it changes folders, in which no edit may follow
+		case m.notification || m.pin != nil: // they change folders and documents, in which no edit may follow
 			target = roamer
 		}
-		reply, err := m.serve(t.Context(), target, params)
+		session, _ := target.attached()
+		reply, err := m.handler(target, session)(t.Context(), params)
 		switch {
+		case err != nil && m.notification: // it is only logged
 		case err != nil:
 			if wired := toWire(err); wired.Code == wire.Internal || wired.Code.Number() == 0 {
 				t.Errorf("%s %s: %s: %v", name, params, wired.Code, err)

@@ -45,8 +45,12 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 	result := wire.InitializeResult{
 		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
 		Capabilities: wire.ServerCapabilities{
-			PositionEncoding:       session.encoding,
+			PositionEncoding:       string(session.encoding),
+			TextDocumentSync:       wire.TextDocumentSync{OpenClose: true, Change: wire.SyncIncremental},
 			DocumentSymbolProvider: true, WorkspaceSymbolProvider: true,
+			FoldingRangeProvider:   true,
+			SelectionRangeProvider: true,
+			DiagnosticProvider:     wire.DiagnosticOptions{Identifier: diagnosticSource},
 			Experimental: wire.Experimental{Mapd: wire.MapdCapabilities{
 				Protocol: wire.Protocol, Build: p.server.opt.Build, Methods: methodNames(),
 			}},
@@ -175,8 +179,11 @@ func (s *Server) evictLocked() bool {
 // shutdown ends the session, not the daemon.
 func shutdown(_ context.Context, p *peer, _ []byte) (conn.Reply, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.down {
+		return conn.Reply{}, wire.Errorf(wire.ShuttingDown, "this session was shut down already; send exit")
+	}
 	p.down = true
-	p.mu.Unlock()
 	return conn.Reply{Result: []byte("null")}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mapd/outline"
+	"mapd/rpc/buffers"
 	"mapd/rpc/conn"
 	"mapd/workspace"
 )
@@ -18,12 +19,14 @@ type Limits struct {
 	Conn      conn.Limits
 	Workspace workspace.Limits
 	Outline   outline.Limits
+	Documents buffers.Limits // what the editor of one session has open
 
 	LineShown    int           // bytes of a line before it is cut
 	ViewBytes    int64         // memory of rendered views
 	LineMapBytes int64         // memory of line maps between versions
 	LedgerBytes  int64         // memory of all ledgers
 	FindWait     time.Duration // how long a search waits for what is not indexed yet
+	AllDocuments int64         // bytes of the documents that all editors have open
 	ImageBytes   int           // bytes of an image that one answer carries
 	Connections  int           // open at once
 	Messages     int64         // bytes of the large messages of all connections
@@ -43,11 +46,13 @@ func DefaultLimits() Limits {
 		Conn:         conn.DefaultLimits(),
 		Workspace:    workspace.DefaultLimits(),
 		Outline:      outline.DefaultLimits(),
+		Documents:    buffers.Limits{Documents: 1000, Bytes: 64 << 20},
 		LineShown:    2000,
 		ViewBytes:    32 << 20,
 		LineMapBytes: 16 << 20,
 		LedgerBytes:  64 << 20,
 		FindWait:     5 * time.Second,
+		AllDocuments: 256 << 20,
 		ImageBytes:   20 << 20,
 		Connections:  4096,
 		Messages:     256 << 20,
@@ -105,6 +110,9 @@ func (l *Limits) named() []namedLimit {
 		{"line_map_bytes", &l.LineMapBytes},
 		{"ledger_bytes", &l.LedgerBytes},
 		{"find_wait_ms", &l.FindWait},
+		{"documents", &l.Documents.Documents},
+		{"document_bytes", &l.Documents.Bytes},
+		{"all_document_bytes", &l.AllDocuments},
 		{"image_bytes", &l.ImageBytes},
 		{"connections", &l.Connections},
 		{"open_files", &l.Workspace.OpenFiles},

@@ -3,58 +3,49 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"unicode/utf16"
+	"unicode"
 	"unicode/utf8"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"mapd/hashline"
+	"mapd/outline"
 	"mapd/outline/symbol"
-	"mapd/rpc/wire"
-	"mapd/workspace"
+	"mapd/rpc/buffers"
 )
-
-// documentSymbolParams is what of LSP's DocumentSymbolParams is used.
-type documentSymbolParams struct {
-	TextDocument struct {
-		URI string `json:"uri"`
-	} `json:"textDocument"`
-}
 
 // documentSymbol answers textDocument/documentSymbol: nested symbols, or flat
 // ones for a client that knows no others.
-func (s *Session) documentSymbol(ctx context.Context, p documentSymbolParams) (any, error) {
-	name, err := uriPath(p.TextDocument.URI)
+func (s *Session) documentSymbol(ctx context.Context, docs *buffers.Set, p documentParams) (any, error) {
+	d, o, err := s.outlinedDocument(ctx, docs, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if v.Binary() {
-		return nil, wire.Errorf(wire.BinaryFile, "%s is binary (%s) and has no symbols", quotePath(v.Name()), v.MIME()).With("mimeType", v.MIME())
-	}
-	o, err := s.outline(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	l := locator{text: v.Text(), encoding: s.encoding}
 	if s.hierarchical {
-		return l.nested(o.Symbols), nil
+		return (&namer{locator: d.locator}).nested(o.Symbols), nil
 	}
-	return l.flat(o.Symbols, v), nil
+	return (&namer{locator: d.locator}).flat(o.Symbols, d.uri), nil
 }
 
-// locator turns lines of a text into positions of LSP: 0-based lines, and
-// columns in the negotiated encoding.
-type locator struct {
-	text     *hashline.Text
-	encoding string
+// outlinedDocument returns the document that a request is about, with its
+// outline.
+func (s *Session) outlinedDocument(ctx context.Context, docs *buffers.Set, uri string) (*document, *outline.Outline, error) {
+	d, err := s.document(ctx, docs, uri)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := s.outline(ctx, d.outlined)
+	return d, o, err
 }
 
-func (l locator) nested(symbols []symbol.Symbol) []protocol.DocumentSymbol {
+// namer says of symbols, in line order, where they are and where their names
+// stand.
+type namer struct {
+	*locator
+	found int // just past the name that was found last
+}
+
+func (l *namer) nested(symbols []symbol.Symbol) []protocol.DocumentSymbol {
 	out := make([]protocol.DocumentSymbol, 0, len(symbols))
 	for i := range symbols {
 		s := &symbols[i]
@@ -75,7 +66,7 @@ func (l locator) nested(symbols []symbol.Symbol) []protocol.DocumentSymbol {
 	return out
 }
 
-func (l locator) flat(symbols []symbol.Symbol, v *workspace.Version) []protocol.SymbolInformation {
+func (l *namer) flat(symbols []symbol.Symbol, documentURI string) []protocol.SymbolInformation {
 	out := []protocol.SymbolInformation{}
 	var containers []string
 	symbol.Walk(symbols, func(s *symbol.Symbol, depth int) bool {
@@ -84,7 +75,7 @@ func (l locator) flat(symbols []symbol.Symbol, v *workspace.Version) []protocol.
 			Name: symbolName(s),
 			Kind: symbolKind(s.Kind),
 		}}
-		info.Location.URI = uri.URI(fileURI(v.Path()))
+		info.Location.URI = uri.URI(documentURI)
 		info.Location.Range = l.lines(s.Start, s.End)
 		if depth > 0 {
 			container := containers[depth-1]
@@ -96,32 +87,66 @@ func (l locator) flat(symbols []symbol.Symbol, v *workspace.Version) []protocol.
 	return out
 }
 
-// lines returns the whole lines from start to end without the last terminator.
-func (l locator) lines(start, end int) protocol.Range {
-	return protocol.Range{
-		Start: protocol.Position{Line: uint32(start - 1)},
-		End:   protocol.Position{Line: uint32(end - 1), Character: l.column(end, len(l.text.Line(end)))},
-	}
-}
+// nameWindow is how many bytes of a line are searched for a name.
+const nameWindow = 4 << 10
 
 // name returns where the symbol's name stands, or the content of its first
-// line if the name is not found there.
-func (l locator) name(s *symbol.Symbol) protocol.Range {
+// line if the name is not found there. Of several symbols in one line each is
+// looked for behind the one before.
+func (l *namer) name(s *symbol.Symbol) protocol.Range {
 	n := s.NameLine
 	if n < s.Start || n > s.End {
 		n = s.Start
 	}
+	from, _ := l.text.Span(n)
 	line := l.text.Line(n)
-	last := s.Name[lastWord(s.Name):]
-	at := bytes.Index(line, []byte(last))
-	from, to := at, at+len(last)
-	if at < 0 || last == "" {
-		from, to = 0, len(line)
+	word := []byte(s.Name[lastWord(s.Name):])
+	begin := 0
+	if l.found > from && l.found < from+len(line) {
+		begin = l.found - from
 	}
-	pos := func(offset int) protocol.Position {
-		return protocol.Position{Line: uint32(n - 1), Character: l.column(n, offset)}
+	at := indexWord(line[begin:min(len(line), begin+nameWindow)], word)
+	if at < 0 && begin > 0 && begin < nameWindow {
+		begin = 0
+		at = indexWord(line[:min(len(line), nameWindow)], word)
 	}
-	return protocol.Range{Start: pos(from), End: pos(to)}
+	if at < 0 {
+		return l.lines(n, n)
+	}
+	l.found = from + begin + at + len(word)
+	return protocol.Range{Start: l.at(l.found - len(word)), End: l.at(l.found)}
+}
+
+// indexWord returns where word stands in line and is no part of a longer word,
+// else where it stands at all, else -1.
+func indexWord(line, word []byte) int {
+	if len(word) == 0 {
+		return -1
+	}
+	head, _ := utf8.DecodeRune(word)
+	tail, _ := utf8.DecodeLastRune(word)
+	first := -1
+	for at := 0; ; at++ {
+		i := bytes.Index(line[at:], word)
+		if i < 0 {
+			return first
+		}
+		at += i
+		if first < 0 {
+			first = at
+		}
+		before, _ := utf8.DecodeLastRune(line[:at])
+		after, _ := utf8.DecodeRune(line[at+len(word):])
+		if !(isWord(before) && isWord(head)) && !(isWord(after) && isWord(tail)) {
+			return at
+		}
+	}
+}
+
+// isWord reports whether r is part of a word. utf8.RuneError, which stands for
+// the end of a line, is not.
+func isWord(r rune) bool {
+	return r == '_' || r == '$' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
 // lastWord returns where the last part of a dotted name starts: a Go method is
@@ -133,20 +158,6 @@ func lastWord(name string) int {
 		}
 	}
 	return 0
-}
-
-// column returns the position of a byte offset of line n in the encoding.
-func (l locator) column(n, offset int) uint32 {
-	if l.encoding == "utf-8" {
-		return uint32(offset)
-	}
-	units := 0
-	for line := l.text.Line(n)[:offset]; len(line) > 0; {
-		r, size := utf8.DecodeRune(line)
-		units += utf16.RuneLen(r)
-		line = line[size:]
-	}
-	return uint32(units)
 }
 
 // symbolName returns a name that LSP allows: one that is not blank.

@@ -16,7 +16,10 @@ type method struct {
 	late         bool // allowed after shutdown, and while the daemon drains
 	rooted       bool // needs a folder
 	serve        func(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
-	unserved     func(ctx context.Context, s *Session, params []byte) // see conn.Method; nil for most
+	// pin, in place of serve, is run on the read loop when the request comes: what
+	// it returns answers from the state of that moment.
+	pin      func(s *Session) func(ctx context.Context, params []byte) (conn.Reply, error)
+	unserved func(ctx context.Context, s *Session, params []byte) // see conn.Method; nil for most
 }
 
 // methods is the allow-list: what is not here is unknown, and its parameters
@@ -30,6 +33,10 @@ func init() {
 		"shutdown":    {serial: true, late: true, serve: shutdown},
 		"exit":        {notification: true, early: true, late: true, serve: exit},
 		"$/setTrace":  {notification: true, serve: nothing},
+		// What is said about progress, watched files and saves to come changes nothing.
+		"window/workDoneProgress/cancel":  {notification: true, serve: nothing},
+		"workspace/didChangeWatchedFiles": {notification: true, serve: nothing},
+		"textDocument/willSave":           {notification: true, serve: nothing},
 
 		wire.MethodRead:     recoverable(request(decodeStrict, (*Session).serveRead), loseRead),
 		wire.MethodReadMany: recoverable(request(decodeStrict, (*Session).serveReadMany), loseReads),
@@ -44,8 +51,16 @@ func init() {
 		wire.MethodStatus:   bare(request(decodeStrict, plain((*Session).status))),
 		wire.MethodStop:     {late: true, serve: stop},
 
-		"workspace/symbol":                    request(decodeLSP, plain((*Session).workspaceSymbol)),
-		"textDocument/documentSymbol":         request(decodeLSP, plain((*Session).documentSymbol)),
+		"workspace/symbol":            request(decodeLSP, plain((*Session).workspaceSymbol)),
+		"textDocument/didOpen":        synced(didOpen),
+		"textDocument/didChange":      synced(didChange),
+		"textDocument/didSave":        synced(didSave),
+		"textDocument/didClose":       synced(didClose),
+		"textDocument/documentSymbol": aboutDocument((*Session).documentSymbol),
+		"textDocument/foldingRange":   aboutDocument((*Session).foldingRange),
+		"textDocument/selectionRange": aboutDocument((*Session).selectionRange),
+		"textDocument/diagnostic":     aboutDocument((*Session).diagnostic),
+
 		"workspace/didChangeWorkspaceFolders": {notification: true, serial: true, serve: changeFolders},
 	}
 }
@@ -79,15 +94,16 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 	switch {
 	case session == nil && !m.early:
 		return conn.Method{}, wire.Errorf(wire.NotInitialized, "send initialize before %.100q", name)
-	case !known:
-		return conn.Method{}, wire.Errorf(wire.UnknownMethod, "there is no method %.100q", name)
 	case down && !m.late:
 		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "this session was shut down; connect again")
+	case !known:
+		return conn.Method{}, wire.Errorf(wire.UnknownMethod, "there is no method %.100q", name)
 	case isClosed(p.server.draining) && !m.late:
 		return conn.Method{}, wire.Errorf(wire.ShuttingDown, "the daemon is stopping; connect again to start a new one")
 	case m.rooted && len(session.folders.Load().Roots()) == 0:
 		return conn.Method{}, errNoFolder
 	}
+	serve := m.handler(p, session)
 	out := conn.Method{
 		Notification: m.notification,
 		Serial:       m.serial,
@@ -95,13 +111,21 @@ func (p *peer) find(name string) (conn.Method, *wire.Error) {
 			if session != nil {
 				session.requests.Add(1)
 			}
-			return m.serve(ctx, p, params)
+			return serve(ctx, params)
 		}),
 	}
 	if m.unserved != nil {
 		session.recoverable(&out, m.unserved)
 	}
 	return out, nil
+}
+
+// handler returns what serves a message of p that has just come.
+func (m *method) handler(p *peer, session *Session) func(ctx context.Context, params []byte) (conn.Reply, error) {
+	if m.pin != nil {
+		return m.pin(session)
+	}
+	return func(ctx context.Context, params []byte) (conn.Reply, error) { return m.serve(ctx, p, params) }
 }
 
 // bare makes a method that is answered without a folder.

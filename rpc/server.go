@@ -14,6 +14,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/recovery"
+	"mapd/rpc/buffers"
 	"mapd/rpc/conn"
 	"mapd/rpc/lru"
 	"mapd/rpc/view"
@@ -65,6 +66,7 @@ type Server struct {
 	metrics   *metrics
 	messages  *conn.Budget  // shared by all connections
 	replies   *conn.Backlog // of all connections
+	texts     *buffers.Pool // of the documents that editors have open
 	started   time.Time
 
 	draining chan struct{} // closed by Stop: no new work is taken
@@ -99,6 +101,7 @@ func NewServer(opt Options) *Server {
 		finding:   make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		messages:  conn.NewBudget(opt.Limits.Messages),
 		replies:   conn.NewBacklog(opt.Limits.Replies),
+		texts:     buffers.NewPool(opt.Limits.AllDocuments),
 		started:   time.Now(),
 		draining:  make(chan struct{}),
 		drained:   make(chan struct{}),

@@ -3,10 +3,13 @@ package rpc
 import (
 	"context"
 	"io/fs"
+	"math"
+	"slices"
 	"sync/atomic"
 
 	"mapd/hashline"
 	"mapd/recovery"
+	"mapd/rpc/buffers"
 	"mapd/rpc/wire"
 	"mapd/workspace"
 )
@@ -35,9 +38,12 @@ type Session struct {
 	width        hashline.Width
 	delivery     string
 	client       string
-	pid          int    // of the peer; 0 if unknown
-	encoding     string // of LSP positions: "utf-8", "utf-16" or "utf-32"
-	hierarchical bool   // the client takes nested document symbols
+	pid          int              // of the peer; 0 if unknown
+	encoding     buffers.Encoding // of LSP positions
+	hierarchical bool             // the client takes nested document symbols
+	folds        int              // how many folding ranges the client wants at most
+	// documents are those that the editor has open; only the read loop replaces them.
+	documents atomic.Pointer[buffers.Set]
 
 	outlining chan struct{} // one element for each outline that is made for it
 	reading   chan struct{} // one element for each read of a mapd/readMany that runs
@@ -62,7 +68,12 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		diagnosing:   p.Capabilities.TextDocument.PublishDiagnostics != nil && p.Options.Stale != wire.StaleOff,
 		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
 		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,
+		folds:        math.MaxInt,
 	}
+	if limit := p.Capabilities.TextDocument.FoldingRange.RangeLimit; limit != nil {
+		ses.folds = int(*limit)
+	}
+	ses.documents.Store(buffers.NewSet(s.opt.Limits.Documents, s.texts))
 	ses.umask = 0o022
 	if u := p.Options.Umask; u != nil {
 		if *u < 0 || *u > 0o777 {
@@ -136,13 +147,15 @@ func (s *Session) open(ctx context.Context, name string) (*workspace.Version, er
 // errNoFolder answers a request about files in a session without folders.
 var errNoFolder = wire.Errorf(wire.OutsideWorkspace, "this session has no folder; name one in initialize, as rootUri or workspaceFolders")
 
-// chooseEncoding returns the encoding of LSP positions: UTF-8 if the client
-// offers it, else UTF-16, which every client knows.
-func chooseEncoding(offered []string) string {
-	for _, e := range offered {
-		if e == "utf-8" {
-			return e
-		}
+// chooseEncoding returns the encoding of LSP positions: UTF-8 if the client offers
+// it, else UTF-16, which every client knows, unless it offers nothing but UTF-32.
+func chooseEncoding(offered []string) buffers.Encoding {
+	switch {
+	case slices.Contains(offered, string(buffers.UTF8)):
+		return buffers.UTF8
+	case slices.Contains(offered, string(buffers.UTF32)) && !slices.Contains(offered, string(buffers.UTF16)):
+		return buffers.UTF32
+	default:
+		return buffers.UTF16
 	}
-	return "utf-16"
 }

@@ -72,6 +72,7 @@ func (s *Server) memory() map[string]int64 {
 		"history":  stats.HistoryBytes,
 		"outlines": stats.OutlineBytes,
 		"views":    s.views.Bytes(),
+		"texts":    s.texts.Used(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"go.lsp.dev/jsonrpc2"
 
@@ -117,13 +118,23 @@ func (c *Conn) lookup(e *envelope) (Method, *wire.Error) {
 		return Method{}, refusal
 	}
 	if e.method == cancelMethod {
-		return Method{}, wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", cancelMethod)
+		return Method{}, misused(cancelMethod)
 	}
 	method, failed := c.find(e.method)
 	if failed == nil && method.Notification {
-		failed = wire.Errorf(wire.InvalidRequest, "%s is a notification: send it without an id", e.method)
+		failed = misused(e.method)
 	}
 	return method, failed
+}
+
+// misused answers a call of a notification. One whose name starts with $/ is no
+// method there, as LSP has it.
+func misused(notification string) *wire.Error {
+	code := wire.InvalidRequest
+	if strings.HasPrefix(notification, "$/") {
+		code = wire.UnknownMethod
+	}
+	return wire.Errorf(code, "%s is a notification: send it without an id", notification)
 }
 
 // find is Options.Lookup. A panic is the error of this request.

@@ -179,7 +179,7 @@ func TestNotificationAndCallAreNotMixedUp(t *testing.T) {
 	p.call(1, "note", "[]")
 	p.expect("1", -32600)
 	p.call(2, cancelMethod, `{"id":1}`)
-	p.expect("2", -32600)
+	p.expect("2", -32601) // what starts with $/ is no method
 	p.send(`{"jsonrpc":"2.0","method":"call"}`)
 	p.send(`{"jsonrpc":"2.0","id":1,"result":1}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}`)
 	p.call(3, "echo", "[]")

@@ -42,6 +42,9 @@ type ClientCapabilities struct {
 			Hierarchical bool `json:"hierarchicalDocumentSymbolSupport,omitzero"`
 		} `json:"documentSymbol"`
 		PublishDiagnostics *struct{} `json:"publishDiagnostics,omitzero"` // nil if the client does not take them
+		FoldingRange       struct {
+			RangeLimit *uint32 `json:"rangeLimit,omitzero"`
+		} `json:"foldingRange"`
 	} `json:"textDocument"`
 }
 
@@ -74,10 +77,35 @@ type ServerInfo struct {
 // ServerCapabilities are what the daemon answers.
 type ServerCapabilities struct {
 	PositionEncoding        string                `json:"positionEncoding"`
+	TextDocumentSync        TextDocumentSync      `json:"textDocumentSync"`
 	DocumentSymbolProvider  bool                  `json:"documentSymbolProvider,omitzero"`
+	FoldingRangeProvider    bool                  `json:"foldingRangeProvider,omitzero"`
+	SelectionRangeProvider  bool                  `json:"selectionRangeProvider,omitzero"`
+	DiagnosticProvider      DiagnosticOptions     `json:"diagnosticProvider"`
 	WorkspaceSymbolProvider bool                  `json:"workspaceSymbolProvider,omitzero"`
 	Workspace               WorkspaceCapabilities `json:"workspace"`
 	Experimental            Experimental          `json:"experimental"`
+}
+
+// TextDocumentSync says how an editor keeps the daemon up to date about the
+// documents that it has open.
+type TextDocumentSync struct {
+	OpenClose bool `json:"openClose"`
+	Change    int  `json:"change"` // SyncIncremental
+	Save      struct {
+		IncludeText bool `json:"includeText"`
+	} `json:"save"`
+}
+
+// SyncIncremental is LSP's TextDocumentSyncKind of changes that name a range, or
+// none for the whole text.
+const SyncIncremental = 2
+
+// DiagnosticOptions say that diagnostics of a document can be asked for.
+type DiagnosticOptions struct {
+	Identifier            string `json:"identifier"`
+	InterFileDependencies bool   `json:"interFileDependencies"`
+	WorkspaceDiagnostics  bool   `json:"workspaceDiagnostics"`
 }
 
 // WorkspaceCapabilities say that folders may change during a session.
