@@ -114,7 +114,7 @@ func FuzzParams(f *testing.F) {
 }
 
 // fuzzPeer returns a connection with a session in a folder of its own.
-func fuzzPeer(f *testing.F) *peer {
+func fuzzPeer(f testing.TB) *peer {
 	f.Helper()
 	dir, err := filepath.EvalSymlinks(f.TempDir())
 	if err != nil {
@@ -132,7 +132,7 @@ func fuzzPeer(f *testing.F) *peer {
 	s := NewServer(Options{Limits: limits, Cache: cache, Version: "test", Build: "test", Roots: []string{dir}})
 	p, hangUp := connected(f, s)
 	f.Cleanup(hangUp)
-	if _, err := initialize(f.Context(), p, fmt.Appendf(nil, `{"rootUri":%q}`, fileURI(dir))); err != nil {
+	if _, err := initialize(context.Background(), p, fmt.Appendf(nil, `{"rootUri":%q}`, fileURI(dir))); err != nil {
 		f.Fatal(err)
 	}
 	return p

@@ -124,6 +124,32 @@ func TestPositionsInLatin1(t *testing.T) {
 	}
 }
 
+// A request is answered from the documents that were open when it came.
+func TestDocumentsArePinned(t *testing.T) {
+	p := fuzzPeer(t)
+	session, _ := p.attached()
+	serve := func(method, params string) func() string {
+		m := methods[method]
+		handler := m.handler(p, session)
+		return func() string {
+			reply, err := handler(t.Context(), []byte(params))
+			if err != nil {
+				return err.Error()
+			}
+			return string(reply.Result)
+		}
+	}
+	serve("textDocument/didOpen", `{"textDocument":{"uri":"untitled:1","languageId":"go","version":1,"text":"func before() {}"}}`)()
+	symbols := serve("textDocument/documentSymbol", `{"textDocument":{"uri":"untitled:1"}}`)
+	serve("textDocument/didChange", `{"textDocument":{"uri":"untitled:1","version":2},"contentChanges":[{"text":"func after() {}"}]}`)()
+	if got := symbols(); !strings.Contains(got, `"before"`) {
+		t.Errorf("a request that came before the change sees %s", got)
+	}
+	if got := serve("textDocument/documentSymbol", `{"textDocument":{"uri":"untitled:1"}}`)(); !strings.Contains(got, `"after"`) {
+		t.Errorf("a request that came after the change sees %s", got)
+	}
+}
+
 func TestIndexWord(t *testing.T) {
 	for _, c := range []struct {
 		line, word string
