@@ -1,12 +1,14 @@
 package rpc
 
 import (
+	"bytes"
 	"fmt"
 
 	"go.lsp.dev/protocol"
 
 	"mapd/hashline"
 	"mapd/recovery"
+	"mapd/rpc/buffers"
 	"mapd/workspace"
 )
 
@@ -19,29 +21,60 @@ type diagnostic struct {
 	Message  string                      `json:"message"`
 }
 
-// staleCode is the code of all diagnostics.
-const staleCode = "stale-lines"
+// diagnosticSource and staleCode are the source and the code of all diagnostics.
+const (
+	diagnosticSource = "mapd"
+	staleCode        = "stale-lines"
+)
+
+// sight is the text in which a client sees the lines of a file: the file itself,
+// or what its editor has of it.
+type sight struct {
+	*locator
+	// lines are where the lines of the file are in what the editor has; nil if
+	// the client sees the file.
+	lines *hashline.LineMap
+}
+
+// sight returns how the client sees version v.
+func (s *Session) sight(docs *buffers.Set, v *workspace.Version) sight {
+	if held := s.held(docs, v.Path()); held != nil {
+		if d, err := s.heldDocument(held, held.URI); err == nil {
+			return d.sight(v)
+		}
+	}
+	return sight{locator: newLocator(v.Text(), s.encoding, false)}
+}
+
+// sight returns how the lines of version v are seen in a document.
+func (d *document) sight(v *workspace.Version) sight {
+	if d.file == v || bytes.Equal(d.text.Bytes(), v.Bytes()) {
+		return sight{locator: d.locator}
+	}
+	return sight{locator: d.locator, lines: hashline.MapLines(v.Text(), d.text)}
+}
 
 // diagnostics says which lines that the session holds of a file are not as they
-// were shown, where they are in version v; nil if the file is gone. They stand
-// until the lines are read again or are as they were.
-func (s *Session) diagnostics(f recovery.File, v *workspace.Version) []diagnostic {
+// were shown, where the client sees them in version v; nil if the file is gone.
+// They stand until the lines are read again or are as they were.
+func (s *Session) diagnostics(f recovery.File, v *workspace.Version, in sight) []diagnostic {
 	out := []diagnostic{}
 	change := recovery.Change{File: f, Snapshot: recovery.Gone, Map: versions{s.server, f.Path, v}.between}
-	text := hashline.NewText(nil)
 	if v != nil {
 		if v.Binary() {
 			return out
 		}
-		text = v.Text()
 		change.Snapshot = v.Snapshot()
 	}
-	l := locator{text: text, encoding: s.encoding}
 	for _, stale := range change.Standing() {
 		for _, r := range stale.Ranges {
+			place, ok := in.around(r)
+			if !ok {
+				continue
+			}
 			out = append(out, diagnostic{
-				Range: l.around(r), Severity: protocol.DiagnosticSeverityWarning,
-				Code: staleCode, Source: "mapd", Message: staleMessage(r, v == nil),
+				Range: place, Severity: protocol.DiagnosticSeverityWarning,
+				Code: staleCode, Source: diagnosticSource, Message: staleMessage(r, v == nil),
 			})
 		}
 	}
@@ -49,13 +82,45 @@ func (s *Session) diagnostics(f recovery.File, v *workspace.Version) []diagnosti
 }
 
 // around returns the place of stale lines: the lines, or the empty range where
-// they stood.
-func (l locator) around(r recovery.StaleRange) protocol.Range {
-	if r.Now != nil && r.Now.Valid() && r.Now.End <= l.text.Lines() {
-		return l.lines(r.Now.Start, r.Now.End)
+// they stood. There is none where the editor has changed all that tells of it.
+func (in sight) around(r recovery.StaleRange) (protocol.Range, bool) {
+	now := r.At
+	if r.Now != nil && r.Now.Valid() {
+		now = *r.Now
 	}
-	at := protocol.Position{Line: uint32(max(0, min(r.At.Start, l.text.Lines())-1))}
-	return protocol.Range{Start: at, End: at}
+	if in.lines != nil {
+		var ok bool
+		if now, ok = follow(in.lines, now); !ok {
+			return protocol.Range{}, false
+		}
+	}
+	if r.Now != nil && now.Valid() && now.End <= in.text.Lines() {
+		return in.locator.lines(now.Start, now.End), true
+	}
+	if in.text.Lines() == 0 {
+		return protocol.Range{}, true
+	}
+	at := in.at(in.startOf(max(1, min(now.Start, in.text.Lines()))))
+	return protocol.Range{Start: at, End: at}, true
+}
+
+// follow returns where the proven ones of some lines are: from the first to the
+// last. An empty range is where the line that follows it is.
+func follow(m *hashline.LineMap, lines hashline.Range) (out hashline.Range, found bool) {
+	if !lines.Valid() {
+		lines.End = lines.Start
+	}
+	for n := lines.Start; n <= min(lines.End, m.Lines()); n++ {
+		f := m.Line(n)
+		if !f.Status.Proven() {
+			continue
+		}
+		if !found {
+			out, found = f.Now, true
+		}
+		out.End = f.Now.End
+	}
+	return out, found
 }
 
 func staleMessage(r recovery.StaleRange, gone bool) string {

@@ -139,13 +139,13 @@ func TestLifecycleOfLSP(t *testing.T) {
 	if _, err := e.in.ReadByte(); err != io.EOF {
 		t.Errorf("after exit: %v", err)
 	}
-	for _, hasty := range []editor{{d.connect()}, d.editor(`{}`)} {
+	for _, hasty := range []editor{{d.connect()}, d.lsp(`{}`)} {
 		hasty.notify("exit", `null`)
 		if _, err := hasty.in.ReadByte(); err != io.EOF {
 			t.Errorf("after exit without shutdown: %v", err)
 		}
 	}
-	d.editor(`{}`).shows(uri, "disk")
+	d.lsp(`{}`).shows(uri, "disk")
 }
 
 func TestPositionEncodingIsNegotiated(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSelectionRange(t *testing.T) {
 	d := newDaemon(t)
 	const source = "package p\n\n// T is.\ntype T struct {\n\tname string\n}\n\n// F does.\nfunc F() {\n\tgo func() {\n\t\tword := 1 \n\t}()\n}\n"
 	uri := "file://" + d.write("a.go", source)
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	ask := func(points string) [][]span {
 		return selections(t, e.call("textDocument/selectionRange", fmt.Sprintf(`{"textDocument":{"uri":%q},"positions":%s}`, uri, points)))
 	}
@@ -237,7 +237,7 @@ func TestSelectionRange(t *testing.T) {
 func TestSelectionRangesNest(t *testing.T) {
 	d := newDaemon(t)
 	random := rand.New(rand.NewPCG(5, 6))
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	words := []string{"class A:\n", "  def f(self):\n", "    x = 1\r\n", "\r", "\n", "äß 😀", "\t", "# c\n", "name", " "}
 	for round := range 25 {
 		var b strings.Builder
@@ -280,7 +280,7 @@ func TestFoldingRange(t *testing.T) {
 		Kind               string
 	}
 	folds := func(capabilities string) (out []fold) {
-		m := d.editor(capabilities).call("textDocument/foldingRange", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, uri))
+		m := d.lsp(capabilities).call("textDocument/foldingRange", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, uri))
 		if err := json.Unmarshal(m.Result, &out); err != nil {
 			t.Fatalf("%v: %+v", err, m.Error)
 		}
@@ -302,7 +302,7 @@ func TestFoldingRange(t *testing.T) {
 		t.Errorf("no folds: %+v", got)
 	}
 	// LSP counts a bare CR as the end of a line, mapd does not.
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	e.open("untitled:cr", "go", 1, "package p // \r\r\nfunc F() {\n\t// \r\n\tx()\r\n}\n")
 	m := e.call("textDocument/foldingRange", `{"textDocument":{"uri":"untitled:cr"}}`)
 	if want := `[{"startLine":2,"endLine":5}]`; string(m.Result) != want {
@@ -345,7 +345,7 @@ func TestDiagnosticsOfStaleLines(t *testing.T) {
 	d := newDaemon(t)
 	path := d.write("a.txt", "one\ntwo\nthree\nfour\nfive\n")
 	uri := "file://" + path
-	e, other := d.editor(`{}`), d.editor(`{}`)
+	e, other := d.lsp(`{}`), d.lsp(`{}`)
 	expect := func(r report, kind string, want ...string) report {
 		t.Helper()
 		if diff := cmp.Diff(want, r.lines(t)); diff != "" || r.Kind != kind || r.ResultID == "" {
@@ -361,22 +361,31 @@ func TestDiagnosticsOfStaleLines(t *testing.T) {
 	}
 	expect(e.diagnose(uri, first.ResultID), "unchanged")
 	d.write("a.txt", "zero\none\ntwo\nTHREE\nfour\nFIVE\n")
-	second := expect(e.diagnose(uri, first.ResultID), "full", "3:0-3:5")
+	second := expect(e.diagnose(uri, first.ResultID), "full", "1:0-2:3", "3:0-3:5", "4:0-4:4")
 	expect(e.diagnose(uri, second.ResultID), "unchanged")
 	expect(other.diagnose(uri, ""), "full") // it was shown nothing
 	// In the text that the editor has, what is not in the file moves the lines.
 	e.open(uri, "plaintext", 1, "typed\nzero\none\ntwo\nTHREE\nfour\nFIVE\n")
-	expect(e.diagnose(uri, second.ResultID), "full", "4:0-4:5")
+	expect(e.diagnose(uri, second.ResultID), "full", "2:0-3:3", "4:0-4:5", "5:0-5:4")
 	e.change(uri, 2, "4:0-4:5 gone")
+	expect(e.diagnose(uri, ""), "full", "2:0-3:3", "5:0-5:4")
+	e.change(uri, 3, "0:0-99:0 all else")
 	expect(e.diagnose(uri, ""), "full")
 	e.close(uri)
-	// An edit of its own makes nothing stale; what is read again is not stale.
+	d.write("a.txt", "zero\none\ntwo\nfour\nFIVE\n")
+	expect(e.diagnose(uri, ""), "full", "1:0-2:3", "3:0-3:0") // a deleted line is no range
+	e.open(uri, "plaintext", 1, "typed\nzero\none\ntwo\nfour\nFIVE\n")
+	expect(e.diagnose(uri, ""), "full", "2:0-3:3", "4:0-4:0")
+	e.close(uri)
+	// An edit of its own makes nothing stale, and its reply tells of all before it.
 	edit := e.call("mapd/edit", `{"path":"a.txt","edits":[{"op":"prepend","lines":["mine"]}]}`)
 	if edit.Error != nil {
 		t.Fatal(edit.Error.Message)
 	}
-	expect(e.diagnose(uri, ""), "full", "4:0-4:5")
-	e.read(`{"path":"a.txt"}`)
+	expect(e.diagnose(uri, ""), "full")
+	d.write("a.txt", "mine\nzero\none\n2\nfour\nFIVE\n")
+	expect(e.diagnose(uri, ""), "full", "3:0-3:1")
+	e.read(`{"path":"a.txt"}`) // what is read again is not stale
 	expect(e.diagnose(uri, ""), "full")
 	e.open("untitled:1", "plaintext", 1, "x")
 	expect(e.diagnose("untitled:1", ""), "full")
@@ -390,6 +399,21 @@ func TestDiagnosticsOfStaleLines(t *testing.T) {
 	}
 }
 
+// What is published about a document that is open stands where the editor has it.
+func TestPublishedDiagnosticsOfAnOpenDocument(t *testing.T) {
+	d := newDaemon(t)
+	uri := "file://" + d.write("a.txt", "one\ntwo\nthree\n")
+	e := d.lsp(`{"textDocument":{"publishDiagnostics":{}}}`)
+	e.open(uri, "plaintext", 1, "typed\none\ntwo\nTHREE\n")
+	e.read(`{"path":"a.txt"}`)
+	d.replace("a.txt", "one\ntwo\nTHREE\n")
+	var p published
+	e.pushed("textDocument/publishDiagnostics", &p)
+	if diff := cmp.Diff([]string{"4:0-4:5 changed"}, p.brief()); diff != "" || p.URI != uri {
+		t.Errorf("%s: %s", p.URI, diff)
+	}
+}
+
 // Symbols of one long line are found where they stand, and in good time.
 func TestSymbolsOfOneLongLine(t *testing.T) {
 	d := newDaemon(t)
@@ -399,7 +423,7 @@ func TestSymbolsOfOneLongLine(t *testing.T) {
 		fmt.Fprintf(&b, `,"key%d":{"a":"ä%s"}`, i, strings.Repeat("x", 100))
 	}
 	b.WriteString("}")
-	e := d.editor(`{"textDocument":{"documentSymbol":{"hierarchicalDocumentSymbolSupport":true}}}`)
+	e := d.lsp(`{"textDocument":{"documentSymbol":{"hierarchicalDocumentSymbolSupport":true}}}`)
 	e.open("untitled:long.json", "json", 1, b.String())
 	m := e.call("textDocument/documentSymbol", `{"textDocument":{"uri":"untitled:long.json"}}`)
 	var symbols []struct {

@@ -163,11 +163,12 @@ func (s *Session) notDirty(path string, live *workspace.Version) error {
 		return nil
 	}
 	var content []byte
+	name := quotePath(wireText(path))
 	if live != nil {
-		path, content = live.Path(), live.Bytes()
+		path, content, name = live.Path(), live.Bytes(), quotePath(wireText(live.Name()))
 	}
 	if !docs.Complete() {
-		return wire.Errorf(wire.BufferDirty, "more documents are open in this session than it may have, and whether %s is one of them is not known; close some", quotePath(path))
+		return wire.Errorf(wire.BufferDirty, "more documents are open in this session than it may have, and whether %s is one of them is not known; close some", name)
 	}
 	if roots := s.folders.Load().Roots(); !isPath(path) && len(roots) > 0 {
 		path = roots[0] + "/" + path
@@ -180,11 +181,11 @@ func (s *Session) notDirty(path string, live *workspace.Version) error {
 		text, err := d.Text()
 		switch {
 		case err != nil:
-			return wire.Errorf(wire.BufferDirty, "%s is open in the editor, and its text there is not known: %v; open it again, or close it", quotePath(path), err)
+			return wire.Errorf(wire.BufferDirty, "%s is open in the editor, and its text there is not known: %v; open it again, or close it", name, err)
 		case sameText(text, content):
 			text.MarkStored()
 		case !text.Stored():
-			return wire.Errorf(wire.BufferDirty, "%s has changes in the editor that are not in the file; save or drop them first", quotePath(path))
+			return wire.Errorf(wire.BufferDirty, "%s has changes in the editor that are not in the file; save or drop them first", name)
 		}
 	}
 	return nil

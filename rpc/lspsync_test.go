@@ -17,8 +17,8 @@ import (
 // editor is an agent that speaks LSP.
 type editor struct{ *agent }
 
-// editor opens a connection with capabilities, and the daemon's folder as its root.
-func (d *daemon) editor(capabilities string) editor {
+// lsp opens a connection with capabilities, and the daemon's folder as its root.
+func (d *daemon) lsp(capabilities string) editor {
 	d.t.Helper()
 	a := d.connect()
 	if m := a.call("initialize", fmt.Sprintf(`{"rootUri":"file://%s","capabilities":%s}`, d.dir, capabilities)); m.Error != nil {
@@ -88,7 +88,7 @@ const lost = "-32801 unknown_snapshot"
 func TestTheOpenDocumentCounts(t *testing.T) {
 	d := newDaemon(t)
 	uri := "file://" + d.write("a.go", "package p\n\nfunc disk() {}\n")
-	e, other := d.editor(`{}`), d.editor(`{}`)
+	e, other := d.lsp(`{}`), d.lsp(`{}`)
 	e.shows(uri, "disk")
 	e.open(uri, "go", 1, "package p\n\nfunc open() {}\n")
 	e.shows(uri, "open")
@@ -151,7 +151,7 @@ func TestUnknownTextUntilItIsSentAgain(t *testing.T) {
 			t.Parallel()
 			d := newDaemon(t)
 			uri, other := "file://"+d.write("a.go", "package p\nfunc disk() {}\n"), "file://"+d.write("b.go", "")
-			e := d.editor(`{}`)
+			e := d.lsp(`{}`)
 			e.open(uri, "go", 5, "package p\nfunc open() {}\n//😀\n")
 			e.open(other, "go", 1, "package p\nfunc other() {}\n")
 			spoil(e, uri)
@@ -180,7 +180,7 @@ func (e editor) raw(uri, change string) {
 func TestNotificationsAboutNothing(t *testing.T) {
 	d := newDaemon(t)
 	uri := "file://" + d.write("a.go", "package p\nfunc disk() {}\n")
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	for _, method := range []string{"didOpen", "didChange", "didSave", "didClose"} {
 		for _, params := range []string{`{}`, `[]`, `{"textDocument":7}`, `{"textDocument":{"uri":""}}`, `{"textDocument":{"uri":"/a.go"}}`} {
 			e.notify("textDocument/"+method, params)
@@ -202,7 +202,7 @@ func TestNotificationsAboutNothing(t *testing.T) {
 func TestRequestsSeeTheirMoment(t *testing.T) {
 	d := newDaemon(t)
 	uri := "file://" + d.write("a.go", "")
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	e.open(uri, "go", 0, "package p\nfunc f0() {}\n")
 	const rounds = 40
 	want := map[int]string{}
@@ -229,7 +229,7 @@ func TestDocumentsByAnyName(t *testing.T) {
 	if err := os.Symlink("dir", filepath.Join(d.dir, "other")); err != nil {
 		t.Fatal(err)
 	}
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	e.open("file://"+link, "go", 1, "package p\nfunc open() {}\n")
 	for _, name := range []string{real, link, filepath.Join(d.dir, "other/a.go"), strings.Replace(real, "a.go", "%61.go", 1), d.dir + "/dir/../dir/a.go"} {
 		e.shows("file://"+name, "open")
@@ -250,7 +250,7 @@ func TestDocumentsByAnyName(t *testing.T) {
 // names.
 func TestDocumentsWithoutAFile(t *testing.T) {
 	d := newDaemon(t)
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	e.open("untitled:Untitled-1", "python", 1, "class A:\n    pass\n")
 	e.open("untitled:/x/b.go", "plaintext", 1, "package p\nfunc f() {}\n")
 	e.open("git:/c.py?ref=HEAD", "go", 1, "class C:\n    pass\n")
@@ -277,7 +277,7 @@ func TestDocumentsHaveLimits(t *testing.T) {
 	})
 	source := "package p\nfunc f() {}\n//" + strings.Repeat("x", 10_000) + "\n"
 	uri := func(name string) string { return "file://" + d.write(name, "package p\nfunc disk() {}\n") }
-	e := d.editor(`{}`)
+	e := d.lsp(`{}`)
 	e.open(uri("a.go"), "go", 1, source)
 	e.open(uri("b.go"), "go", 1, source)
 	e.shows(uri("a.go"), "f")
@@ -294,7 +294,7 @@ func TestDocumentsHaveLimits(t *testing.T) {
 	if m := e.call("mapd/edit", edit); m.Error != nil {
 		t.Errorf("an edit: %+v", m.Error)
 	}
-	two, three := d.editor(`{}`), d.editor(`{}`)
+	two, three := d.lsp(`{}`), d.lsp(`{}`)
 	two.open(uri("a.go"), "go", 1, source)
 	three.open(uri("a.go"), "go", 1, source)
 	two.shows(uri("a.go"), "f")
@@ -318,7 +318,7 @@ func TestDirtyDocuments(t *testing.T) {
 	d := newDaemon(t)
 	path := d.write("a.txt", "\ufeffone\r\ntwo\n")
 	uri := "file://" + path
-	e, other := d.editor(`{}`), d.session()
+	e, other := d.lsp(`{}`), d.session()
 	edit := func(a *agent, extra, line string) string {
 		t.Helper()
 		m := a.call("mapd/edit", fmt.Sprintf(`{"path":"a.txt",%s"edits":[{"op":"append","lines":[%q]}]}`, extra, line))

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mapd/hashline"
 	"mapd/recovery"
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
@@ -318,7 +319,11 @@ func (p *pusher) quiet(ctx context.Context, f recovery.File) bool {
 func (p *pusher) diagnose(f recovery.File, v *workspace.Version) []conn.Notification {
 	s := p.session
 	place := s.server.places.of(f.Path)
-	all := s.diagnostics(f, v)
+	in := sight{locator: newLocator(hashline.NewText(nil), s.encoding, false)}
+	if v != nil && !v.Binary() {
+		in = s.sight(s.documents.Load(), v)
+	}
+	all := s.diagnostics(f, v, in)
 	encoded, err := encode(struct {
 		URI         string       `json:"uri"`
 		Diagnostics []diagnostic `json:"diagnostics"`
