@@ -137,7 +137,7 @@ func cancelAnything(t *testing.T, h *house) string {
 		p.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":123456}}`)
 	}
 	p.send(`{"jsonrpc":"2.0","id":"x","method":"$/cancelRequest","params":{"id":1}}`)
-	got := p.expect(invalidRequest)
+	got := p.expect(unknownMethod)
 	p.alive()
 	return "no answer; with an id " + got + ", lives"
 }
