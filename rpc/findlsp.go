@@ -35,7 +35,7 @@ func (s *Session) workspaceSymbol(ctx context.Context, p workspaceSymbolParams) 
 		return nil, err
 	}
 	for _, h := range found.Hits {
-		l := locator{text: h.Version.Text(), encoding: s.encoding}
+		l := &namer{locator: newLocator(h.Version.Text(), s.encoding, false)}
 		named := &symbol.Symbol{Name: h.Name, Kind: h.Kind, Start: h.Start, End: h.End, NameLine: h.Line}
 		info := protocol.SymbolInformation{BaseSymbolInformation: protocol.BaseSymbolInformation{
 			Name: symbolName(named), Kind: symbolKind(h.Kind),
