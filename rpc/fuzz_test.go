@@ -60,8 +60,6 @@ var fuzzParams = map[string][]string{
 	"textDocument/diagnostic":         {`{"textDocument":{"uri":"file:///a.go"},"previousResultId":"x"}`},
 	"workspace/didChangeWatchedFiles": {`{"changes":[{"uri":"file:///a.go","type":2}]}`},
 	"window/workDoneProgress/cancel":  {`{"token":1}`},
-	"workspace/symbol":                {`{"query":"f"}`, `{"query":""}`},
-	wire.MethodFind:                   {`{"query":"f","kind":"function","path":"*.go","mode":"auto","limit":3}`, `{"query":"f(","regexp":true,"mode":"text"}`, `{"query":"alpha"}`},
 
 	"workspace/didChangeWorkspaceFolders": {`{"event":{"added":[{"uri":"file:///tmp"}],"removed":[{"uri":"file:///x"}]}}`},
 }
