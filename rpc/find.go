@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"mapd/hashline"
@@ -125,6 +126,7 @@ func (s *Session) find(ctx context.Context, req findRequest) (mode string, found
 		return "", found, err
 	}
 	search.Glob, search.Kinds, search.Limit = req.glob, req.kinds, req.limit
+	start := time.Now()
 	if req.mode != wire.FindText {
 		weakest := find.WeakestOfAny
 		if req.mode == wire.FindSymbol {
@@ -136,6 +138,7 @@ func (s *Session) find(ctx context.Context, req findRequest) (mode string, found
 		}
 	}
 	incomplete := found.Degraded // of the search for symbols
+	search.Patience = max(search.Patience-time.Since(start), search.Patience/10)
 	found, err = search.Text(ctx, req.pattern)
 	for _, d := range incomplete {
 		if !slices.ContainsFunc(found.Degraded, func(e find.Degraded) bool { return e.Root == d.Root }) {

@@ -3,9 +3,14 @@ package find
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -15,6 +20,7 @@ import (
 	"mapd/outline"
 	"mapd/workspace"
 	"mapd/workspace/grep"
+	"mapd/workspace/names"
 )
 
 // sources indexes the Go distribution's sources.
@@ -122,6 +128,74 @@ func BenchmarkText(b *testing.B) {
 			b.ReportMetric(float64(cpu)/float64(floor), "x-scan")
 		})
 	}
+}
+
+// BenchmarkSymbols compares searches over all symbols of a generated tree with a
+// bare scan of the same names: for each name, whether it holds the letters in one
+// piece. MAPD_FIND_FILES sets the number of files.
+func BenchmarkSymbols(b *testing.B) {
+	files, _ := strconv.Atoi(os.Getenv("MAPD_FIND_FILES"))
+	if files == 0 {
+		files = 2000
+	}
+	tr, flat := generated(b, files)
+	queries := []string{"NewBuffer", "readhandle", "rdHdl", "servq", "Token", "zzz", "Lock.cache", "stor", "GetSetNew", "twrlst"}
+	floor := time.Duration(1 << 62)
+	for range 3 {
+		start := processorTime()
+		found := 0
+		for _, query := range queries {
+			for _, name := range flat {
+				if strings.Contains(name, query) {
+					found++
+				}
+			}
+		}
+		floor = min(floor, (processorTime()-start)/time.Duration(len(queries)))
+	}
+	var wall, cpu []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start, used := time.Now(), processorTime()
+		if _, err := tr.Symbols(b.Context(), queries[i%len(queries)], names.Subsequence); err != nil {
+			b.Fatal(err)
+		}
+		wall, cpu = append(wall, time.Since(start)), append(cpu, processorTime()-used)
+	}
+	slices.Sort(wall)
+	var total time.Duration
+	for _, c := range cpu {
+		total += c
+	}
+	b.ReportMetric(float64(wall[len(wall)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(wall[len(wall)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(total)/float64(len(cpu))/float64(floor), "x-scan")
+	b.ReportMetric(float64(len(flat)), "symbols")
+}
+
+// generated indexes a tree of Go files, and returns the names of its symbols too.
+func generated(b *testing.B, files int) (*tree, []string) {
+	b.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	words := strings.Fields("Get Set New Server Client Read Write File Name Index Buffer Handle Request Close Open Parse Token Node Tree List Map Value Key Error State Event Queue Worker Lock Time Cache Store Config Option")
+	word := func() string { return words[rng.IntN(len(words))] }
+	var flat []string
+	sources := map[string]string{}
+	for i := range files {
+		var s strings.Builder
+		s.WriteString("package a\n\n")
+		for j := range 20 {
+			name := fmt.Sprintf("%s%s%s%d", word(), word(), word(), j)
+			if j%3 == 0 {
+				name = strings.ToLower(name[:1]) + name[1:]
+			}
+			fmt.Fprintf(&s, "func %s() {\n}\n", name)
+			flat = append(flat, name)
+		}
+		sources[fmt.Sprintf("d%03d/f%05d.go", i/50, i)] = s.String()
+	}
+	tr := newTree(b, sources)
+	tr.symbols("x") // waits until all is indexed
+	return tr, flat
 }
 
 // processorTime is what this process used so far, which other processes do not

@@ -39,7 +39,7 @@ func (s *Search) Text(ctx context.Context, p *grep.Pattern) (Result, error) {
 		for _, n := range some {
 			_, root := r.file(n)
 			late[root] = late[root] || slow
-			out.Hits = r.lines(p, n, out.Hits)
+			out.Hits = r.lines(ctx, p, n, out.Hits)
 		}
 	}
 	out.Truncated = len(out.Hits) > s.Limit || early || r.heavy
@@ -149,7 +149,7 @@ func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int, lookers []
 	f, root := r.file(n)
 	lines := 0
 	_ = lookers[root].Look(ctx, f.Path, func(text []byte) {
-		p.Find(text, func(grep.Line) bool {
+		p.Find(ctx, text, func(grep.Line) bool {
 			lines++
 			return lines <= r.Limit
 		})
@@ -159,12 +159,12 @@ func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int, lookers []
 
 // lines appends the hits in file n, which was verified, up to one more than the
 // limit.
-func (r *run) lines(p *grep.Pattern, n int, hits []Hit) []Hit {
+func (r *run) lines(ctx context.Context, p *grep.Pattern, n int, hits []Hit) []Hit {
 	known := r.known(n)
 	if known.version == nil {
 		return hits
 	}
-	p.Find(known.version.Bytes(), func(l grep.Line) bool {
+	p.Find(ctx, known.version.Bytes(), func(l grep.Line) bool {
 		hits = append(hits, lineHit(known, l))
 		return len(hits) <= r.Limit
 	})

@@ -2,6 +2,7 @@ package grep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"regexp"
 	"slices"
@@ -26,7 +27,7 @@ func mustCompile(t testing.TB, text string, expression bool) *Pattern {
 
 func lines(p *Pattern, text string) []int {
 	var out []int
-	p.Find([]byte(text), func(l Line) bool {
+	p.Find(context.Background(), []byte(text), func(l Line) bool {
 		out = append(out, l.Number)
 		return true
 	})
@@ -81,7 +82,7 @@ func TestWhereInTheLine(t *testing.T) {
 	}{{"need", false, "NEED"}, {"need|x", true, "NEED"}, {`\d+`, true, "12"}} {
 		text := "\xef\xbb\xbfone\r\n äNEED 12 need\r\n"
 		p := mustCompile(t, c.pattern, c.regexp)
-		p.Find([]byte(text), func(l Line) bool {
+		p.Find(context.Background(), []byte(text), func(l Line) bool {
 			if got := string(hashline.NewText([]byte(text)).Line(l.Number)[l.From:l.To]); l.Number != 2 || got != c.want {
 				t.Errorf("%q is at line %d as %q, want 2 and %q", c.pattern, l.Number, got, c.want)
 			}
@@ -89,7 +90,7 @@ func TestWhereInTheLine(t *testing.T) {
 		})
 	}
 	n := 0
-	mustCompile(t, "x", false).Find([]byte("x\nx\nx\n"), func(Line) bool { n++; return n < 2 })
+	mustCompile(t, "x", false).Find(t.Context(), []byte("x\nx\nx\n"), func(Line) bool { n++; return n < 2 })
 	if n != 2 {
 		t.Errorf("visited %d lines after visit said no at the second", n)
 	}
@@ -149,10 +150,41 @@ func TestFindAsLineByLine(t *testing.T) {
 		if got := lines(p, string(text)); !slices.Equal(got, want) {
 			t.Fatalf("%q (regexp %v) in %q: lines %v, want %v", pattern, expression, text, got, want)
 		}
-		if p.Matches(text) != (len(want) > 0) {
-			t.Fatalf("Matches says otherwise")
-		}
 	})
+}
+
+// Texts and lines longer than what is searched at a time.
+func TestLongTexts(t *testing.T) {
+	filler := strings.Repeat("x\xff é\n", chunk/5)
+	long := strings.Repeat("x\xff é ", chunk)
+	for _, text := range []string{
+		filler + "b1\n" + filler + filler + "b2",
+		filler[:chunk-1] + "\nb1\n\n",
+		long + "b1" + long + "\nb\n" + long + "b2\n",
+	} {
+		for _, pattern := range []string{`b[0-9]`, `[0-9]$`, `^$`, `[0-9]`, `[^\n]b`, `^[b-]`} {
+			want := naive([]byte(text), pattern, true)
+			if got := lines(mustCompile(t, pattern, true), text); !slices.Equal(got, want) {
+				t.Errorf("%q in %d bytes: lines %v, want %v", pattern, len(text), got, want)
+			}
+		}
+	}
+}
+
+// An expression that takes very long ends with the request.
+func TestCancelled(t *testing.T) {
+	p := mustCompile(t, `(([a-y]{1,10}){1,10}z?[^z]){3}[0-9]`, true)
+	for name, text := range map[string][]byte{
+		"lines": bytes.Repeat([]byte(strings.Repeat("ab", 50)+"\n"), 1<<20), "line": bytes.Repeat([]byte("ab"), 50<<20),
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		start := time.Now()
+		p.Find(ctx, text, func(Line) bool { return true })
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: ended after %v", name, took)
+		}
+		cancel()
+	}
 }
 
 func FuzzFind(f *testing.F) {
@@ -170,7 +202,7 @@ func FuzzFind(f *testing.F) {
 			}
 		}
 		seen := 0
-		p.Find(text, func(l Line) bool {
+		p.Find(t.Context(), text, func(l Line) bool {
 			lines := hashline.NewText(text)
 			if l.Number <= seen || l.Number > lines.Lines() || l.From < 0 || l.To < l.From || l.To > len(lines.Line(l.Number)) {
 				t.Fatalf("%q in %q: %+v after line %d of %d", pattern, text, l, seen, lines.Lines())
@@ -220,7 +252,7 @@ func BenchmarkFind(b *testing.B) {
 			}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				p.Matches(text)
+				p.Find(b.Context(), text, func(Line) bool { return false })
 			}
 			b.ReportMetric(float64(b.Elapsed()/time.Duration(b.N))/float64(floor), "x-pass")
 		})

@@ -2,8 +2,10 @@ package grep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -26,13 +28,13 @@ type Pattern struct {
 	buffer *regexp.Regexp // finds candidates where there is no finder
 }
 
-// A finder finds where something that every match has stands next. It returns
-// the offset at or after from, -1 if there is none.
+// A finder finds where something stands that every match has.
 type finder interface {
 	newCursor(text []byte) cursor
 }
 
-// A cursor is a finder in one text. It only goes forward.
+// A cursor is a finder in one text. It only goes forward: next returns the first
+// offset at or after from, -1 if there is none.
 type cursor interface {
 	next(from int) int
 }
@@ -102,12 +104,12 @@ type Line struct {
 }
 
 // Find calls visit for each line of text that matches, in order, until visit
-// returns false.
-func (p *Pattern) Find(text []byte, visit func(Line) bool) {
+// returns false or ctx ends.
+func (p *Pattern) Find(ctx context.Context, text []byte, visit func(Line) bool) {
 	text = bytes.TrimPrefix(text, []byte(hashline.BOM))
-	candidates := p.candidates(text)
+	candidates := p.candidates(ctx, text)
 	number, counted := 1, 0 // the line that starts at counted
-	for at := 0; at < len(text); {
+	for at := 0; at < len(text) && ctx.Err() == nil; {
 		hit := candidates.next(at)
 		if hit < 0 {
 			return
@@ -117,7 +119,7 @@ func (p *Pattern) Find(text []byte, visit func(Line) bool) {
 			return
 		}
 		at = next
-		from, to, ok := p.decide(text[start:end], hit-start)
+		from, to, ok := p.decide(ctx, text[start:end], hit-start)
 		if !ok {
 			continue
 		}
@@ -129,35 +131,75 @@ func (p *Pattern) Find(text []byte, visit func(Line) bool) {
 	}
 }
 
-// Matches reports whether some line of text matches.
-func (p *Pattern) Matches(text []byte) bool {
-	found := false
-	p.Find(text, func(Line) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
-func (p *Pattern) candidates(text []byte) cursor {
+func (p *Pattern) candidates(ctx context.Context, text []byte) cursor {
 	if p.finder != nil {
 		return p.finder.newCursor(text)
 	}
-	return expressionCursor{p.buffer, text}
+	return expressionCursor{ctx, p.buffer, text}
 }
 
 // expressionCursor finds candidates with an expression.
 type expressionCursor struct {
+	ctx  context.Context // ends the search
 	re   *regexp.Regexp
 	text []byte
 }
 
+// chunk is how many bytes an expression looks at before it looks whether
+// somebody still waits: a slow one takes a tenth of a second for so many.
+const chunk = 32 << 10
+
+// next takes whole lines at a time. from is where a line starts.
 func (c expressionCursor) next(from int) int {
-	found := c.re.FindIndex(c.text[from:]) // from is where a line starts
-	if found == nil {
-		return -1
+	for from < len(c.text) && c.ctx.Err() == nil {
+		end := len(c.text)
+		if end-from > chunk {
+			if i := bytes.IndexByte(c.text[from+chunk:], '\n'); i >= 0 {
+				end = from + chunk + i + 1
+			}
+		}
+		if found := find(c.ctx, c.re, c.text[from:end]); found != nil {
+			if found[0] < end-from || end == len(c.text) {
+				return from + found[0]
+			} // else it is the empty line that the next chunk may start with
+		}
+		from = end
 	}
-	return from + found[0]
+	return -1
+}
+
+// find returns the first match of re in text, nil if there is none before ctx
+// ends.
+func find(ctx context.Context, re *regexp.Regexp, text []byte) []int {
+	if len(text) <= 4*chunk {
+		return re.FindIndex(text)
+	}
+	return re.FindReaderIndex(&reader{ctx: ctx, text: text}) // slower, but it can be ended
+}
+
+// reader reads a text until ctx ends.
+type reader struct {
+	ctx  context.Context
+	text []byte
+	at   int
+	look int // offset at which ctx is looked at next
+}
+
+// ReadRune returns the next character, U+FFFD of size 1 for a byte that is not
+// UTF-8.
+func (r *reader) ReadRune() (c rune, size int, err error) {
+	if r.at >= r.look {
+		if r.ctx.Err() != nil {
+			return 0, 0, io.EOF
+		}
+		r.look = r.at + chunk
+	}
+	if r.at == len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRune(r.text[r.at:])
+	r.at += size
+	return c, size, nil
 }
 
 // lineAround returns the content of the line that holds offset hit, which is no
@@ -176,9 +218,9 @@ func lineAround(text []byte, from, hit int) (start, end, next int) {
 
 // decide returns the first match in the content of a line that has a candidate
 // at offset hit.
-func (p *Pattern) decide(line []byte, hit int) (from, to int, ok bool) {
+func (p *Pattern) decide(ctx context.Context, line []byte, hit int) (from, to int, ok bool) {
 	if p.line != nil {
-		found := p.line.FindIndex(line)
+		found := find(ctx, p.line, line)
 		if found == nil {
 			return 0, 0, false
 		}

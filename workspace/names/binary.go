@@ -64,7 +64,7 @@ func (n Names) check() string {
 			return "names out of bounds"
 		}
 		end = nameEnd
-		if name := r.name(i); !utf8.ValidString(name) || maskOf(name) != r.mask(i) {
+		if name := r.name(i); !utf8.ValidString(name) || maskOf(name) != r.mask(i) || r.lastName(i, name) != lastName(name) {
 			return "wrong name"
 		}
 		union |= r.mask(i)

@@ -111,6 +111,8 @@ func (p *pattern) match(name string) Class {
 		return Prefix
 	case p.runes > maxBits:
 		return p.matchLong(name)
+	case !p.mayMatch(name):
+		return None
 	}
 	s := states{all: 1 << p.runes, prefix: 1}
 	prev := other
@@ -130,6 +132,24 @@ func (p *pattern) match(name string) Class {
 		i += size
 	}
 	return s.class(p.spans)
+}
+
+// mayMatch reports whether the characters of the pattern stand in name in order,
+// which every class needs. Of one outside of ASCII it does not know.
+func (p *pattern) mayMatch(name string) bool {
+	bit, all := uint64(1), uint64(1)<<p.runes
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			if p.wide != nil {
+				return true
+			}
+		} else if p.ascii[name[i]]&bit != 0 {
+			if bit <<= 1; bit == all {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // states are which beginnings of a pattern have matched so far: bit n is that of

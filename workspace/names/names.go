@@ -53,6 +53,7 @@ const (
 const (
 	flagExported = 1 << iota
 	flagLocal
+	flagQualified // lastName of the name is not 0
 	flagsEnd
 )
 
@@ -137,6 +138,9 @@ func (p *packer) add(s *symbol.Symbol, parent, depth int) {
 	}
 	if s.Local {
 		flags |= flagLocal
+	}
+	if lastName(s.Name) > 0 {
+		flags |= flagQualified
 	}
 	kind := max(slices.Index(kinds, s.Kind), 0)
 	p.records = append(p.records, byte(after), byte(kind), byte(min(depth, math.MaxUint8)), byte(flags))
@@ -254,6 +258,14 @@ func (r *reader) number(i, field int) int {
 
 // rest returns byte k of those after the numbers of symbol i.
 func (r *reader) rest(i, k int) byte { return r.s[r.recordsAt+i*r.stride+fields*r.width+k] }
+
+// lastName returns where the last name in the name of symbol i starts.
+func (r *reader) lastName(i int, name string) int {
+	if r.rest(i, 3)&flagQualified == 0 {
+		return 0
+	}
+	return lastName(name)
+}
 
 func (r *reader) depth(i int) int  { return int(r.rest(i, 2)) }
 func (r *reader) parent(i int) int { return r.number(i, parentField) - 1 }

@@ -116,7 +116,7 @@ func (q *Query) Search(n Names, visit func(Match)) {
 // match matches symbol i.
 func (q *Query) match(r *reader, i int) (Match, bool) {
 	name := r.name(i)
-	at := lastName(name)
+	at := r.lastName(i, name)
 	m := Match{Index: i, Class: q.last.match(name[at:]), Depth: r.depth(i)}
 	m.Depth += qualifiers(name[:at])
 	part := name[at:]
