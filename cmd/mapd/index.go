@@ -77,7 +77,7 @@ func (a *app) index(ctx context.Context, c *client.Client, dir string) error {
 		if err != nil {
 			return err
 		}
-		if ws.State != "indexing" {
+		if ws.State != "indexing" && ws.Indexed == ws.Files { // a degraded one has outlines to make too
 			show.end()
 			return a.indexed(ws)
 		}
