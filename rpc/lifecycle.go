@@ -242,5 +242,6 @@ func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error
 	}
 	session.folders.Store(&folders)
 	session.keep(p.server.marks(given))
+	session.reportProgress()
 	return conn.Reply{}, nil
 }

@@ -29,7 +29,7 @@ var methods map[string]method
 func init() {
 	methods = map[string]method{
 		"initialize":  {serial: true, early: true, serve: initialize},
-		"initialized": {notification: true, serve: nothing},
+		"initialized": {notification: true, serve: initialized},
 		"shutdown":    {serial: true, late: true, serve: shutdown},
 		"exit":        {notification: true, early: true, late: true, serve: exit},
 		"$/setTrace":  {notification: true, serve: nothing},

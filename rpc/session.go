@@ -31,6 +31,11 @@ type Session struct {
 	umask  fs.FileMode      // of the client
 	reads  *recovery.Reads  // those that never arrived; shared like ledger
 	stale  string           // how the client learns of stale lines
+	// progress says that the client shows it; reported are the roots that it was
+	// told of, guarded by set.mu; each has a token of its own.
+	progress bool
+	reported map[string]bool
+	reports  int
 	// diagnosing says that the client takes diagnostics without asking.
 	diagnosing bool
 	pusher     *pusher // nil for a client that is told nothing without asking; set before it is served
@@ -65,6 +70,8 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),
 		stale:        orDefault(p.Options.Stale, wire.StaleAttach),
 		pid:          who.PID,
+		progress:     p.Capabilities.Window.WorkDoneProgress,
+		reported:     map[string]bool{},
 		diagnosing:   p.Capabilities.TextDocument.PublishDiagnostics != nil && p.Options.Stale != wire.StaleOff,
 		encoding:     chooseEncoding(p.Capabilities.General.PositionEncodings),
 		hierarchical: p.Capabilities.TextDocument.DocumentSymbol.Hierarchical,

@@ -197,6 +197,9 @@ func (w *Workspace) yield() {
 // again.
 const workBetweenYields = time.Millisecond
 
+// Done is closed when the workspace was closed.
+func (w *Workspace) Done() <-chan struct{} { return w.ctx.Done() }
+
 // Root returns the resolved root.
 func (w *Workspace) Root() string { return w.root }
 

@@ -34,8 +34,11 @@ func (s *stream) serveBatch(ctx context.Context, f *frame, data []byte) []outcom
 	calls := make([]element, 0, len(f.elements))
 	waiting := false
 	for _, e := range f.elements {
-		if e.kind == kindNotification {
+		switch e.kind {
+		case kindNotification:
 			c.serveNotification(&e)
+		case kindResponse:
+			c.answered(&e)
 		}
 		if e.kind == kindNotification || e.kind == kindResponse {
 			continue

@@ -124,9 +124,11 @@ type Conn struct {
 	batches  int                // running batches
 	active   int                // calls and batches the engine has not handed back
 	outcomes map[context.Context]outcome
-	ended    bool        // aborted or at the end of input: Finish has nothing to do
-	refusal  *wire.Error // set by Finish: new calls get it
-	reason   error       // why the connection ended, nil for a clean end
+	asked    map[idKey]chan<- error // our own calls that the peer has not answered yet
+	asks     int64                  // our own calls so far
+	ended    bool                   // aborted or at the end of input: Finish has nothing to do
+	refusal  *wire.Error            // set by Finish: new calls get it
+	reason   error                  // why the connection ended, nil for a clean end
 }
 
 type counters struct {

@@ -34,6 +34,7 @@ type envelope struct {
 	quoted  []byte // method as sent
 	params  []byte // nil if absent or null
 	problem string // why kind is kindInvalid
+	failed  bool   // a response is an error
 }
 
 // frame is one scanned frame: either one message or the elements of a batch.
@@ -207,7 +208,7 @@ func (p *parser) classify(m *members) envelope {
 	case string(m.version) != `"2.0"`:
 		return fail(`"jsonrpc" is not "2.0"`)
 	case m.method == nil && (m.result != nil || m.failure != nil):
-		e.kind = kindResponse
+		e.kind, e.failed = kindResponse, m.failure != nil
 		return e
 	case problem != "":
 		return fail(problem)

@@ -76,7 +76,7 @@ func (s *stream) admissible(f *frame) []byte {
 	case e.kind == kindInvalid:
 		s.c.reject(e.rawID, wire.InvalidRequest, e.problem)
 	case e.kind == kindResponse:
-		s.c.log.Debug("dropped a response that nobody waits for")
+		s.c.answered(e)
 	default:
 		return s.envelope(e)
 	}

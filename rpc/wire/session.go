@@ -37,6 +37,9 @@ type ClientCapabilities struct {
 	General struct {
 		PositionEncodings []string `json:"positionEncodings,omitempty"`
 	} `json:"general"`
+	Window struct {
+		WorkDoneProgress bool `json:"workDoneProgress,omitzero"`
+	} `json:"window,omitzero"`
 	TextDocument struct {
 		DocumentSymbol struct {
 			Hierarchical bool `json:"hierarchicalDocumentSymbolSupport,omitzero"`
