@@ -118,7 +118,10 @@ type editing struct {
 	claim   *claim
 
 	live     *workspace.Version // nil for a file to be made
+	path     string             // real, once it is known
 	applied  *hashline.Applied
+	does     described
+	others   int                    // bytes of the same reply that are not about this edit
 	written  *workspace.WriteResult // nil unless the file was changed
 	rebased  []wire.Rebased
 	warnings []string
@@ -149,6 +152,14 @@ func (e *editing) run(live *workspace.Version) ([]byte, error) {
 		}
 	}
 	if e.applied, err = hashline.Apply(text, edits); err != nil {
+		return nil, err
+	}
+	name := e.req.file
+	if live != nil {
+		name = live.Name()
+	}
+	e.describe(wireText(name))
+	if err := e.answerable(); err != nil {
 		return nil, err
 	}
 	return e.applied.New.Bytes(), nil
@@ -296,17 +307,19 @@ func (e *editing) perform(ctx context.Context) (*wire.EditResult, []delivery, er
 	if len(folders.Roots()) == 0 {
 		return nil, nil, errNoFolder
 	}
-	if e.req.dryRun {
-		return e.rehearse(ctx)
-	}
 	written, err := s.server.cache.Write(ctx, folders, e.req.file, workspace.WriteOptions{
-		Create: e.req.create, Mode: s.fileMode(), NoSync: !s.server.opt.Sync,
+		Create: e.req.create, Rehearse: e.req.dryRun, Mode: s.fileMode(), NoSync: !s.server.opt.Sync,
 		Edit: func() *hashline.Applied { return e.applied },
 	}, e.run)
 	if err != nil {
 		return nil, e.shown, notWritten(err)
 	}
-	result := e.result(written.After)
+	e.path = written.Path
+	result := e.answer(written)
+	if e.req.dryRun {
+		result.DryRun, result.NoChange = true, written.Before != nil && !e.applied.Changed()
+		return result, nil, nil
+	}
 	result.Applied, result.NoChange = written.Changed, !written.Changed
 	result.InPlace = written.InPlace != ""
 	result.Warnings = append(result.Warnings, written.Warnings...)
@@ -319,58 +332,6 @@ func (e *editing) perform(ctx context.Context) (*wire.EditResult, []delivery, er
 	s.wrote(written, e.applied)
 	e.written = &written
 	return result, []delivery{e.fresh(written.After, result)}, nil
-}
-
-// rehearse runs the edit on the live bytes and writes nothing.
-func (e *editing) rehearse(ctx context.Context) (*wire.EditResult, []delivery, error) {
-	live, err := e.session.open(ctx, e.req.file)
-	switch {
-	case err == nil && e.req.create:
-		return nil, nil, notWritten(fmt.Errorf("create %s: %w", quotePath(live.Name()), workspace.ErrExists))
-	case e.req.create && errors.Is(err, workspace.ErrNotFound):
-		live = nil
-	case err != nil:
-		return nil, nil, notWritten(err)
-	}
-	if _, err := e.run(live); err != nil {
-		return nil, e.shown, notWritten(err)
-	}
-	result := &wire.EditResult{Path: wireText(e.req.file)}
-	if live != nil {
-		result = e.result(live)
-	}
-	e.describe(result)
-	result.DryRun, result.NoChange = true, !e.applied.Changed()
-	return result, nil, nil
-}
-
-// result is the result of an edit that led to version v.
-func (e *editing) result(v *workspace.Version) *wire.EditResult {
-	r := &wire.EditResult{Path: wireText(v.Name()), Snapshot: v.Snapshot()}
-	e.describe(r)
-	return r
-}
-
-// describe fills in what the edit did to the lines.
-func (e *editing) describe(r *wire.EditResult) {
-	a := e.applied
-	name := r.Path
-	old := "a/" + name
-	if e.req.create {
-		old = "/dev/null"
-	}
-	r.Diff = string(hashline.AppendValid(nil, hashline.UnifiedDiff(old, "b/"+name, a.Old, a.New, a.Hunks, hashline.DiffContext)))
-	r.FirstChangedLine = a.FirstChangedLine()
-	r.Renumber = []wire.Renumber{}
-	for _, s := range a.Renumber {
-		r.Renumber = append(r.Renumber, wire.Renumber{After: s.After, Delta: s.Delta})
-	}
-	r.Anchors = []wire.AnchoredHunk{}
-	for _, around := range a.Around(1) {
-		text, _ := a.New.Show(nil, around, hashline.Style{Width: e.session.width, MaxLine: e.session.server.opt.Limits.LineShown})
-		r.Anchors = append(r.Anchors, wire.AnchoredHunk{Start: around.Start, End: around.End, Text: string(text)})
-	}
-	r.Rebased, r.Warnings = e.rebased, e.warnings
 }
 
 // fresh is what the anchors of a result deliver.
@@ -406,18 +367,20 @@ func (s *Session) label() string {
 // fileMode is the permission of a file that the session creates.
 func (s *Session) fileMode() fs.FileMode { return 0o666 &^ s.umask }
 
+// nothingWritten is what every failed edit says.
+const nothingWritten = "nothing was written"
+
 // notWritten makes sure that a failed edit cannot be read as a success.
 func notWritten(err error) error {
-	const words = "nothing was written"
 	var stray *workspace.StrayError
 	if errors.As(err, &stray) {
 		return err
 	}
 	wired := toWire(err)
-	if strings.Contains(wired.Message, words) {
+	if strings.Contains(wired.Message, nothingWritten) {
 		return wired
 	}
-	return &wire.Error{Code: wired.Code, Message: wired.Message + "; " + words, Fields: wired.Fields}
+	return &wire.Error{Code: wired.Code, Message: wired.Message + "; " + nothingWritten, Fields: wired.Fields}
 }
 
 // serveEdit answers mapd/edit.

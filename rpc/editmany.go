@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
@@ -20,7 +21,7 @@ func (s *Session) serveEditMany(ctx context.Context, p wire.EditManyParams) (con
 
 func (s *Session) editMany(ctx context.Context, p wire.EditManyParams, c *claim) (conn.Reply, error) {
 	if len(p.Files) == 0 || len(p.Files) > wire.MaxEdits {
-		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "files has %d entries; it must have 1 to %d; nothing was written", len(p.Files), wire.MaxEdits)
+		return conn.Reply{}, wire.Errorf(wire.InvalidParams, "files has %d entries; it must have 1 to %d; %s", len(p.Files), wire.MaxEdits, nothingWritten)
 	}
 	b := &batch{session: s, claim: c, paths: make([]string, len(p.Files)), errs: make([]error, len(p.Files))}
 	b.check(ctx, p)
@@ -40,6 +41,7 @@ type batch struct {
 	results []*wire.EditResult
 	edits   []*editing
 	shown   []delivery
+	size    int      // bytes of the results, as far as they depend on the edits
 	stuck   []string // files that could not be put back
 }
 
@@ -62,15 +64,16 @@ func (b *batch) check(ctx context.Context, p wire.EditManyParams) {
 		if err == nil && file.RequestID != "" {
 			err = wire.Errorf(wire.InvalidParams, "requestId belongs to the whole of mapd/editMany")
 		}
-		e := &editing{session: b.session, req: req, claim: b.claim}
+		e := &editing{session: b.session, req: req, claim: b.claim, others: b.size}
 		var result *wire.EditResult
 		var shown []delivery
 		if err == nil {
 			result, shown, err = e.perform(ctx)
 		}
 		if err == nil {
-			first, twice := named[e.identity()]
-			if named[e.identity()] = i; twice {
+			b.size += e.does.size
+			first, twice := named[e.path]
+			if named[e.path] = i; twice {
 				err = wire.Errorf(wire.InvalidParams, "files[%d] and files[%d] are the same file; give its edits together", first, i)
 			}
 		}
@@ -79,14 +82,6 @@ func (b *batch) check(ctx context.Context, p wire.EditManyParams) {
 		b.edits = append(b.edits, e)
 		b.shown = append(b.shown, shown...)
 	}
-}
-
-// identity names the file of an edit that was checked.
-func (e *editing) identity() string {
-	if e.live != nil {
-		return e.live.Path()
-	}
-	return "\x00" + e.req.file // a file to be made
 }
 
 // write makes the edits that were checked, in order, and puts back what it has
@@ -129,7 +124,7 @@ func (b *batch) putBack(i int) {
 func (s *Session) undo(ctx context.Context, w *workspace.WriteResult) error {
 	folders := *s.folders.Load()
 	if w.Before == nil {
-		return s.server.cache.Remove(ctx, folders, w.After)
+		return s.server.cache.Uncreate(ctx, folders, *w)
 	}
 	_, err := s.server.cache.Write(ctx, folders, w.After.Path(), workspace.WriteOptions{NoSync: !s.server.opt.Sync},
 		func(live *workspace.Version) ([]byte, error) {
@@ -178,10 +173,10 @@ func (b *batch) rejection() error {
 			first = wired
 		}
 	}
-	what := "nothing was written"
+	what := nothingWritten
 	if len(b.stuck) > 0 {
 		what = fmt.Sprintf("the edits of %q could not be put back, because another program has changed those files since; all others were", b.stuck)
 	}
-	out := wire.Errorf(first.Code, "%d of %d edits cannot be made: %s; %s", count, len(b.errs), first.Message, what)
+	out := wire.Errorf(first.Code, "%d of %d edits cannot be made: %s; %s", count, len(b.errs), strings.TrimSuffix(first.Message, "; "+nothingWritten), what)
 	return out.With("applied", false).With("files", outcomes)
 }

@@ -50,7 +50,10 @@ func (c *Cache) create(ctx context.Context, f Folders, name string, opt WriteOpt
 	if err := c.settingsAt(f, full).checkSize(int64(len(b))); err != nil {
 		return WriteResult{}, err
 	}
-	var res WriteResult
+	res := WriteResult{Path: full}
+	if opt.Rehearse {
+		return res, classify(at.mayChange())
+	}
 	w := &writing{cache: c, base: base, path: full, opt: opt, bytes: b, result: &res}
 	if w.opt.Mode == 0 {
 		w.opt.Mode = 0o644
@@ -124,6 +127,10 @@ func (w *writing) createBelow(ctx context.Context, at place, dirs []string) (err
 			_ = at.removeDir(dirs[0]) // fails if another program uses it, as it should
 		}
 	}()
+	if made {
+		above := strings.Repeat("/..", len(dirs))
+		w.result.madeDirs = append(w.result.madeDirs, filepath.Join(w.path, above))
+	}
 	below, err := at.enter(dirs[0])
 	if err != nil {
 		return classify(err)
@@ -176,11 +183,18 @@ func (w *writing) createFile(ctx context.Context) error {
 	}
 }
 
-// Remove removes a file if it still is the version that expect is; if not, it
-// is left alone and the error wraps ErrBusy. It takes back a Create.
-func (c *Cache) Remove(ctx context.Context, f Folders, expect *Version) error {
-	if err := c.remove(ctx, f, expect); err != nil {
-		return fmt.Errorf("remove %s: %w", show(expect.Path()), err)
+// Uncreate takes back a write that created a file: it removes the file if it still
+// is the version that was written, and then the directories that were made for it
+// and are empty. If it is not, it is left alone and the error wraps ErrBusy.
+func (c *Cache) Uncreate(ctx context.Context, f Folders, created WriteResult) error {
+	if err := c.remove(ctx, f, created.After); err != nil {
+		return fmt.Errorf("remove %s: %w", show(created.Path), err)
+	}
+	for _, dir := range slices.Backward(created.madeDirs) {
+		if at, err := c.openPlace(dir); err == nil {
+			_ = at.removeDir(filepath.Base(dir)) // fails if another program uses it, as it should
+			at.close()
+		}
 	}
 	return nil
 }

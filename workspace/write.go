@@ -32,12 +32,16 @@ type WriteOptions struct {
 	// text, so that what is known of that is not found out again. It may return
 	// nil.
 	Edit func() *hashline.Applied
+	// Rehearse does all that comes before the first change, and then stops:
+	// WriteResult says what was about to be.
+	Rehearse bool
 	// NoSync leaves it to the system when the bytes reach the disk.
 	NoSync bool
 }
 
 // WriteResult is what a write did.
 type WriteResult struct {
+	Path   string   // the real path of the file
 	Before *Version // what update saw; nil for a created file
 	After  *Version // what the file holds; equal to Before if nothing changed
 	// Changed is false if update returned the bytes that were there. Nothing
@@ -51,6 +55,8 @@ type WriteResult struct {
 	Plain bool
 	// Warnings are troubles after the bytes were in place.
 	Warnings []string
+
+	madeDirs []string // real paths of directories made for the file, outermost first
 }
 
 // An UpdateError is what an update returned. Nothing was written.
@@ -163,7 +169,7 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 		return WriteResult{}, err
 	}
 	defer dir.close()
-	var res WriteResult
+	res := WriteResult{Path: at.path}
 	w := &writing{cache: c, dir: dir, base: filepath.Base(at.path), path: at.path, opt: opt, result: &res}
 	same, err := w.update(ctx, f, update)
 	if err != nil {
@@ -175,6 +181,9 @@ func (c *Cache) writeOnce(ctx context.Context, f Folders, name string, opt Write
 	}
 	if err := w.set.checkSize(int64(len(w.bytes))); err != nil {
 		return WriteResult{}, err
+	}
+	if opt.Rehearse {
+		return res, nil
 	}
 	share := c.budget.of(int64(len(w.bytes)))
 	if err := share.take(ctx, c.ctx, int64(len(w.bytes))); err != nil {

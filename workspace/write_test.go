@@ -383,7 +383,7 @@ func TestWriteCreate(t *testing.T) {
 }
 
 // Remove takes back a create, and nothing but that.
-func TestRemove(t *testing.T) {
+func TestUncreate(t *testing.T) {
 	c, f, dir := openFolder(t, Options{})
 	path := filepath.Join(dir, "new")
 	res, err := c.Write(t.Context(), f, "new", WriteOptions{Create: true}, become("mine\n"))
@@ -392,17 +392,17 @@ func TestRemove(t *testing.T) {
 	}
 	write(t, path, "theirs\n")
 	before := tree(t, dir)
-	if err := c.Remove(t.Context(), f, res.After); !errors.Is(err, ErrBusy) {
+	if err := c.Uncreate(t.Context(), f, res); !errors.Is(err, ErrBusy) {
 		t.Errorf("remove of a file that changed: %v", err)
 	}
 	if after := tree(t, dir); after != before {
 		t.Errorf("%s became\n%s", before, after)
 	}
 	write(t, path, "mine\n")
-	if err := c.Remove(t.Context(), f, res.After); err != nil {
+	if err := c.Uncreate(t.Context(), f, res); err != nil {
 		t.Error(err)
 	}
-	if err := c.Remove(t.Context(), f, res.After); !errors.Is(err, ErrNotFound) {
+	if err := c.Uncreate(t.Context(), f, res); !errors.Is(err, ErrNotFound) {
 		t.Errorf("remove of a file that is gone: %v", err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {

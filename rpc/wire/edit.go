@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // The methods that write.
 const (
 	MethodEdit     = "mapd/edit"
@@ -30,6 +35,30 @@ type Edit struct {
 	Pos   string    `json:"pos,omitzero"`
 	End   string    `json:"end,omitzero"` // inclusive; absent: Pos
 	Lines *[]string `json:"lines,omitzero"`
+}
+
+// UnmarshalJSONFrom keeps an anchor that is given and empty apart from one that
+// is absent, which means the start or the end of the file: it becomes a space,
+// which is no anchor either.
+func (e *Edit) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain Edit
+	given := struct {
+		*plain
+		Pos *string `json:"pos"`
+		End *string `json:"end"`
+	}{plain: (*plain)(e)}
+	if err := json.UnmarshalDecode(from, &given); err != nil {
+		return err
+	}
+	for _, anchor := range []struct{ from, to *string }{{given.Pos, &e.Pos}, {given.End, &e.End}} {
+		if anchor.from == nil {
+			continue
+		}
+		if *anchor.to = *anchor.from; *anchor.to == "" {
+			*anchor.to = " "
+		}
+	}
+	return nil
 }
 
 // EditParams are the parameters of mapd/edit.
