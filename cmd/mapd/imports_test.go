@@ -18,7 +18,9 @@ var rooms = []struct {
 	why  string
 }{
 	{"cmd/mapd/config", []string{"outline"}, "configuration is bytes and names of languages"},
-	{"cmd/mapd", []string{"cmd/mapd/config", "cmd/mapd/mcp", "rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline"},
+	{"cmd/mapd/doctor", []string{"cmd/mapd/config", "rpc/client", "rpc/socket", "rpc/wire", "outline", "outline/sandbox", "outline/symbol", "hashline"},
+		"it tries what a client and a daemon need, each by itself"},
+	{"cmd/mapd", []string{"cmd/mapd/config", "cmd/mapd/doctor", "cmd/mapd/mcp", "rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline"},
 		"the command makes the rooms and joins them; its clients see the wire"},
 	{"cmd/mapd/mcp", []string{"rpc/client", "rpc/wire", "hashline"}, "the bridge is a client: it sees the wire and no files"},
 	{"rpc", []string{"rpc/buffers", "rpc/conn", "rpc/lru", "rpc/socket", "rpc/view", "rpc/wire", "workspace", "workspace/find", "workspace/grep", "workspace/names", "recovery", "outline", "outline/symbol", "hashline"},

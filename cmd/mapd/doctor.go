@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mapd/cmd/mapd/config"
+	"mapd/cmd/mapd/doctor"
+	"mapd/rpc"
+	"mapd/rpc/socket"
+	"mapd/workspace"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what keeps mapd from working here, and say what to do",
+		Long: "Look for what keeps mapd from working here: build, socket, permissions, configuration, the system's\nlimits, workers and clients. One line for each finding; a problem's line ends with its remedy.\n" +
+			"It changes nothing and starts no daemon. The exit code is 1 if there is a problem.",
+		Example: "  mapd doctor\n  mapd doctor --json",
+		Args:    usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := doctor.Run(cmd.Context(), a.doctorOptions())
+			well := doctor.Well(findings)
+			if a.json {
+				if err := a.printJSON(struct {
+					OK       bool             `json:"ok"`
+					Findings []doctor.Finding `json:"findings"`
+				}{well, findings}); err != nil {
+					return err
+				}
+			} else {
+				a.printFindings(findings)
+			}
+			if !well {
+				return errReported
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) doctorOptions() doctor.Options {
+	opt := doctor.Options{Getenv: a.getenv, Version: version(), Build: socket.Build, Config: a.conf.file, Warnings: a.conf.warnings}
+	limits, err := rpc.LimitsFromEnv(a.conf.getenv)
+	if err != nil {
+		opt.Warnings = append(opt.Warnings, config.Warning{File: "environment", Line: 1, Reason: err.Error()})
+	}
+	if _, err := a.conf.roots(); err != nil {
+		opt.Warnings = append(opt.Warnings, config.Warning{File: "environment", Line: 1, Reason: err.Error()})
+	}
+	opt.Outline = limits.Outline
+	if dir, err := stateDir(a.getenv); err == nil {
+		opt.StateDir = dir
+	}
+	if dir, err := os.Getwd(); err == nil {
+		opt.Root = rootOf(dir).path
+		path := filepath.Join(opt.Root, config.ProjectFile)
+		if text, err := readRegular(path, workspace.MaxSettings); err == nil {
+			_, warnings := a.conf.project(path, text, limits)
+			opt.Warnings = append(opt.Warnings, warnings...)
+		}
+	}
+	return opt
+}
+
+func (a *app) printFindings(findings []doctor.Finding) {
+	for _, f := range findings {
+		line := f.Finding
+		if f.Remedy != "" {
+			line += "; " + f.Remedy
+		}
+		fmt.Fprintf(a.stdout, "%-7s  %-13s  %s\n", f.Status, f.Check, line)
+	}
+}
