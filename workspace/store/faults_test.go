@@ -93,7 +93,7 @@ func TestFlippedBits(t *testing.T) {
 func TestEveryBitOfStructure(t *testing.T) {
 	whole := filled(t)
 	page := os.Getpagesize()
-	every := 101
+	every := 499
 	if os.Getenv("MAPD_SUITE") == "faults" {
 		every = 1
 	}

@@ -290,6 +290,10 @@ func (d *database) put(items []item) error {
 		entries, bytes = 0, 0
 		numbers, values := tx.Bucket(numbersBucket), tx.Bucket(valuesBucket)
 		values.FillPercent = 1 // they are only appended
+		var n uint64
+		if last, _ := values.Cursor().Last(); len(last) == 8 {
+			n = binary.BigEndian.Uint64(last)
+		}
 		for _, it := range items {
 			if old := numbers.Get(it.id[:]); old != nil {
 				if v := values.Get(old); v != nil {
@@ -299,10 +303,7 @@ func (d *database) put(items []item) error {
 					return err
 				}
 			}
-			n, err := values.NextSequence()
-			if err != nil {
-				return err
-			}
+			n++
 			number := binary.BigEndian.AppendUint64(nil, n)
 			if err := errors.Join(numbers.Put(it.id[:], number), values.Put(number, it.value)); err != nil {
 				return err

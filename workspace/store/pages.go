@@ -55,7 +55,7 @@ func verify(file io.ReaderAt, size int64, visit visitor) error {
 	}
 	p.visit, p.used = visit, make([]bool, p.high)
 	p.used[0], p.used[1] = true, true
-	if err := p.tree("", p.root, 0); err != nil {
+	if err := p.tree("", p.root, 0, nil, nil); err != nil {
 		return err
 	}
 	return p.freelist(p.free)
@@ -196,8 +196,9 @@ func (p *pages) slice(g page, off, n int) ([]byte, error) {
 	return p.read(g.at+int64(off), n)
 }
 
-// tree proves the pages of a bucket below page id.
-func (p *pages) tree(bucket string, id uint64, level int) error {
+// tree proves the pages of a bucket below page id, which holds keys from low on
+// and before high; nil is no bound.
+func (p *pages) tree(bucket string, id uint64, level int, low, high []byte) error {
 	if level > maxLevels {
 		return damaged("too many levels")
 	}
@@ -205,26 +206,37 @@ func (p *pages) tree(bucket string, id uint64, level int) error {
 	if err != nil {
 		return err
 	}
-	return p.elements(bucket, g, level)
+	return p.elements(bucket, g, level, low, high)
 }
 
 // elements proves the elements of a page and what they lead to.
-func (p *pages) elements(bucket string, g page, level int) error {
+func (p *pages) elements(bucket string, g page, level int, low, high []byte) error {
 	if g.flags != branchPage && g.flags != leafPage || g.flags == branchPage && g.count == 0 {
 		return damaged("a page with flags %x and %d elements", g.flags, g.count)
 	}
-	var last []byte
-	for i := range g.count {
+	all := make([]element, g.count)
+	for i := range all {
 		e, err := p.element(g, i)
 		if err != nil {
 			return err
 		}
-		if len(e.key) == 0 || bytes.Compare(last, e.key) >= 0 {
+		if len(e.key) == 0 || i > 0 && bytes.Compare(all[i-1].key, e.key) >= 0 ||
+			bytes.Compare(e.key, low) < 0 || high != nil && bytes.Compare(e.key, high) >= 0 {
 			return damaged("keys out of order")
 		}
-		last = bytes.Clone(e.key)
+		all[i] = e
+	}
+	for i, e := range all {
+		var err error
 		if g.flags == branchPage {
-			err = p.tree(bucket, e.child, level+1)
+			from, to := low, high
+			if i > 0 {
+				from = e.key
+			}
+			if i+1 < len(all) {
+				to = all[i+1].key
+			}
+			err = p.tree(bucket, e.child, level+1, from, to)
 		} else {
 			err = p.leaf(bucket, g, e, level)
 		}
@@ -288,9 +300,9 @@ func (p *pages) leaf(bucket string, g page, e element, level int) error {
 	case err != nil:
 		return err
 	case root != 0:
-		return p.tree(string(e.key), root, level+1)
+		return p.tree(string(e.key), root, level+1, nil, nil)
 	default:
-		return p.elements(string(e.key), inner, level+1)
+		return p.elements(string(e.key), inner, level+1, nil, nil)
 	}
 }
 
