@@ -38,6 +38,7 @@ type Limits struct {
 	Idle         time.Duration // the daemon ends after this long without a connection
 	Drain        time.Duration // how long mapd/stop waits for running requests
 	Memory       int64         // GOMEMLIMIT of the daemon
+	Store        int64         // bytes of the file of outlines, and of all files of names
 }
 
 // DefaultLimits returns the limits of a daemon that was not told otherwise.
@@ -64,6 +65,7 @@ func DefaultLimits() Limits {
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
 		Memory:       3 << 29,
+		Store:        256 << 20,
 	}
 }
 
@@ -95,6 +97,7 @@ func (l *Limits) named() []namedLimit {
 		{"dir_scan", &l.Workspace.DirScan},
 		{"index_files", &l.Workspace.IndexFiles},
 		{"index_bytes", &l.Workspace.IndexBytes},
+		{"scan_bytes", &l.Workspace.ScanBytes},
 		{"dirty_paths", &l.Workspace.DirtyPaths},
 		{"watch_streams", &l.Workspace.WatchStreams},
 		{"watches", &l.Workspace.Watches},
@@ -125,6 +128,7 @@ func (l *Limits) named() []namedLimit {
 		{"idle_ms", &l.Idle},
 		{"drain_ms", &l.Drain},
 		{"memory_bytes", &l.Memory},
+		{"store_bytes", &l.Store},
 	}
 }
 

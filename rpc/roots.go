@@ -247,7 +247,9 @@ func (r *root) status(users int) wire.WorkspaceStatus {
 	}
 	ix := ws.Index()
 	out.State, out.Why = string(ix.State()), wireText(ix.Why)
-	out.Files, out.Indexed = len(ix.Files()), len(ix.Files())-ix.Pending()
+	counts := ix.Counts()
+	out.Files, out.Indexed = len(ix.Files()), len(ix.Files())-int(counts.Pending)
+	out.Symbols, out.Lines, out.NameBytes, out.Source = counts.Symbols, counts.Lines, counts.Bytes, counts.Source
 	out.Generation, out.Version, out.Watches = ix.Generation, ix.Version, ix.Watched
 	for why, n := range ix.Skipped {
 		if out.SkippedWhy == nil {

@@ -32,6 +32,10 @@ func (s *Server) Status() *wire.StatusResult {
 		Memory:        s.memory(),
 		Sessions:      s.sessionStatus(),
 		Methods:       s.metrics.methodStatus(),
+		LineHashes:    "recomputed",
+	}
+	if s.opt.Store != nil {
+		r.Store = s.opt.Store()
 	}
 	s.count(r)
 	r.Workspaces = s.workspaceStatus(r.Sessions)

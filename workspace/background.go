@@ -3,78 +3,139 @@ package workspace
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"mapd/hashline"
-	"mapd/outline"
+	"mapd/workspace/names"
 )
 
-// outliner makes the outlines of a workspace, one after the other: those that
-// somebody wants, then those of files that changed last, then the rest. It is
-// one goroutine, so that requests, which make theirs themselves, always find a
-// worker.
+// outliner makes the outlines of a workspace: those that somebody wants, then
+// those of files that changed last, then the rest. One goroutine chooses; as
+// many make them as the Cache has slots, which all its workspaces share. Before
+// each one requests go first.
+//
+// The index keeps the names of an outline. The outline itself goes to the store,
+// and is in memory only as long as requests use it.
 type outliner struct {
 	w       *Workspace
-	version uint64  // of the index that todo is for
-	todo    []*File // the last comes first
-	held    int64   // bytes of the outlines in the index
+	todo    []outlineKey           // the last comes first
+	waiting map[outlineKey][]*File // by what their outlines follow from
+	running sync.WaitGroup
+	saved   time.Time // when the names were saved
+	unsaved bool      // names were made since
 }
 
 // makeOutlines runs until the workspace is closed.
 func (w *Workspace) makeOutlines() {
-	o := &outliner{w: w}
+	o := &outliner{w: w, waiting: map[outlineKey][]*File{}, saved: time.Now()}
+	defer o.end()
 	again := time.NewTicker(w.cache.limits.FailedOutline)
 	defer again.Stop()
 	for {
-		if f := o.next(); f != nil {
+		if group := o.next(); group != nil {
 			w.yield()
-			o.make(f)
-			if w.ctx.Err() != nil {
+			if !o.start(group) {
 				return
 			}
 			continue
 		}
+		o.running.Wait()
+		o.save()
 		select {
 		case <-w.work:
 		case <-again.C:
-			o.version = 0 // what failed then may work now
+			o.plan(w.Index().files) // what failed then may work now
 		case <-w.ctx.Done():
 			return
 		}
 	}
 }
 
-// next returns the file whose outline comes next, or nil. A file of an index
-// that was replaced is dropped with it.
-func (o *outliner) next() *File {
-	ix := o.w.Index()
-	if ix.Version != o.version {
-		o.plan(ix)
+// end waits for the outlines that are being made and saves the names.
+func (o *outliner) end() {
+	o.running.Wait()
+	if o.unsaved {
+		o.w.saveNames()
+	}
+}
+
+// save saves the names of a workspace that is ready, and not too often.
+func (o *outliner) save() {
+	if ix := o.w.Index(); o.unsaved && ix.Generation > 0 && time.Since(o.saved) >= namesPeriod {
+		o.w.saveNames()
+		o.saved, o.unsaved = time.Now(), false
+	}
+}
+
+// namesPeriod is how often the names of a workspace are saved while it changes.
+// What was made since then comes from the store, outline by outline.
+const namesPeriod = 5 * time.Minute
+
+// start makes the outline of a group in a goroutine, as soon as there is a slot.
+// It returns false when the workspace is closed.
+func (o *outliner) start(group []*File) bool {
+	o.unsaved = true
+	slots := o.w.cache.outlining
+	select {
+	case slots <- struct{}{}:
+	case <-o.w.ctx.Done():
+		return false
+	}
+	o.running.Go(func() {
+		defer func() { <-slots }()
+		o.make(group)
+	})
+	return true
+}
+
+func keyOf(f *File) outlineKey { return outlineKey{f.Digest, f.Language} }
+
+// next returns the files whose outline comes next, or nil. They have equal bytes.
+// A file that has left the index is dropped.
+func (o *outliner) next() []*File {
+	if fresh := o.w.tally.takeFresh(); len(fresh) > 0 {
+		o.plan(fresh)
 	}
 	for path := o.w.nextWanted(); path != ""; path = o.w.nextWanted() {
-		if f, ok := ix.Lookup(path); ok && f.due() {
-			return f
+		if f, ok := o.w.Index().Lookup(path); ok && f.due() {
+			if group := o.take(keyOf(f)); group != nil {
+				return group
+			}
 		}
 	}
 	for len(o.todo) > 0 {
-		f := o.todo[len(o.todo)-1]
+		key := o.todo[len(o.todo)-1]
 		o.todo = o.todo[:len(o.todo)-1]
-		if f.due() {
-			return f
+		if group := o.take(key); group != nil {
+			return group
 		}
 	}
 	return nil
 }
 
-func (o *outliner) plan(ix *Index) {
-	o.version, o.todo, o.held = ix.Version, nil, 0
-	for _, f := range ix.files {
-		o.held += f.cost.Load()
-		if f.due() {
-			o.todo = append(o.todo, f)
+// plan puts files in front of what is to be done, those that changed last first.
+func (o *outliner) plan(files []*File) {
+	due := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return !f.due() })
+	slices.SortFunc(due, func(a, b *File) int { return cmp.Compare(a.stamp.ctime, b.stamp.ctime) })
+	for _, f := range due {
+		key := keyOf(f)
+		if o.waiting[key] == nil {
+			o.todo = append(o.todo, key)
 		}
+		o.waiting[key] = append(o.waiting[key], f)
 	}
-	slices.SortFunc(o.todo, func(a, b *File) int { return cmp.Compare(a.stamp.ctime, b.stamp.ctime) })
+}
+
+// take takes the files that wait for one outline, nil if none does any more.
+func (o *outliner) take(key outlineKey) []*File {
+	group := o.waiting[key]
+	delete(o.waiting, key)
+	group = slices.DeleteFunc(o.w.tally.living(group), func(f *File) bool { return !f.due() })
+	if len(group) == 0 {
+		return nil
+	}
+	return group
 }
 
 // nextWanted takes the path that was wanted first, "" if there is none.
@@ -89,46 +150,57 @@ func (w *Workspace) nextWanted() string {
 	return path
 }
 
-// make makes the outline of f. Whatever comes of it, f is not due any more.
-func (o *outliner) make(f *File) {
-	out, again := o.outline(f)
-	if out != nil && o.held < o.w.set.Load().indexBytes {
-		o.held -= f.cost.Load()
-		f.cost.Store(outlineCost(out))
-		o.held += f.cost.Load()
-		f.outline.Store(out)
+// make makes the outline of files with equal bytes. Whatever comes of it, they
+// are not due any more.
+func (o *outliner) make(group []*File) {
+	m, again := o.outline(group)
+	if o.w.ctx.Err() != nil {
+		return
 	}
 	due := int64(never)
 	if again {
 		due = time.Now().Add(o.w.cache.limits.FailedOutline).UnixNano()
 	}
-	f.again.Store(due)
+	for _, f := range group {
+		o.w.tally.note(f, m, due, o.w.set.Load().indexBytes)
+	}
 }
 
-// outline returns the outline of what f says that its file holds, nil if there
-// is none. again says that another try later may do better.
-func (o *outliner) outline(f *File) (out *outline.Outline, again bool) {
-	cache := o.w.cache
+// outline returns what is kept of the outline of what a group says that its
+// files hold, nil if there is none. again says that another try later may do
+// better.
+func (o *outliner) outline(group []*File) (m *made, again bool) {
+	var body []byte
+	for _, f := range group {
+		if b := o.w.takeBody(f); b != nil {
+			body = b
+		}
+	}
+	f, cache := group[0], o.w.cache
 	if f.Binary || cache.outlines.extract == nil {
 		return nil, false
 	}
-	out, known := cache.outlines.peek(f.Digest, f.Language)
-	if !known {
-		content := o.content(f)
-		if content == nil {
-			return nil, false // it changed, and its event comes
+	out, known := cache.outlines.known(keyOf(f), int(f.Size))
+	for i := 0; !known && body == nil; i++ {
+		if i == len(group) {
+			return nil, false // all have changed, and their events come
 		}
+		body = o.content(group[i])
+	}
+	if !known {
 		var err error
-		if out, err = cache.outlines.get(o.w.ctx, content, f.Language); err != nil {
+		if out, err = cache.outlines.pass(o.w.ctx, newContent(f.Digest, body, nil), f.Language); err != nil {
 			return nil, true
 		}
 	}
-	return out, out.Why.Transient()
+	return &made{names: names.Pack(out), lines: out.Lines}, out.Why.Transient()
 }
 
 // content reads the file of f, and returns nil unless it holds what f says.
-func (o *outliner) content(f *File) *content {
-	got, err := o.w.readFile(o.w.ctx, f.Path)
+func (o *outliner) content(f *File) []byte {
+	looker := o.w.Looker()
+	defer looker.Close()
+	got, err := looker.read(o.w.ctx, f.Path)
 	if err != nil {
 		return nil
 	}
@@ -136,5 +208,5 @@ func (o *outliner) content(f *File) *content {
 	if hashline.Sum(got.bytes) != f.Digest {
 		return nil
 	}
-	return newContent(f.Digest, slices.Clone(got.bytes), nil)
+	return got.buffer.take(len(got.bytes))
 }

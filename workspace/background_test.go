@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"mapd/hashline"
 	"mapd/outline"
-	"mapd/outline/symbol"
+	"mapd/workspace/names"
 )
 
 // All outlines are made, what is wanted first, each once for equal bytes; those
@@ -40,7 +41,7 @@ func TestWorkspaceOutlines(t *testing.T) {
 	for range 10 {
 		got = append(got, <-order)
 	}
-	if i := slices.Index(got, "file 3"); i > 1 {
+	if i := slices.Index(got, "file 3"); i > runtime.GOMAXPROCS(0) { // so many have begun
 		t.Errorf("what was wanted came as number %d: %q", i, got)
 	}
 	for deadline := time.Now().Add(10 * time.Second); w.Index().State() != Ready; {
@@ -52,8 +53,8 @@ func TestWorkspaceOutlines(t *testing.T) {
 		t.Errorf("%d outlines from %d extractions", ix.Indexed(), x.calls.Load())
 	}
 	f, _ := w.Index().Lookup("f04.go")
-	if o, ok := f.Outline(); !ok || o.Symbols[0].Name != "file 2" {
-		t.Errorf("outline %+v", o)
+	if list, ok := f.Names(); !ok || list.Len() != 1 || list.At(0).Name != "file 2" {
+		t.Errorf("%d names", list.Len())
 	}
 	write(t, filepath.Join(dir, "f04.go"), "changed\n")
 	settle(t, w)
@@ -68,7 +69,7 @@ func TestBoundedWorkspaceOutlines(t *testing.T) {
 		write(t, filepath.Join(dir, fmt.Sprint(i, ".go")), fmt.Sprintln("file", i))
 	}
 	x := &extractFunc{f: plain}
-	cost := outlineCost(outlineOf(outline.Go, hashline.NewText([]byte("file 1\n")), symbol.Why("")))
+	cost := int64(names.Pack(outlineOf(outline.Go, hashline.NewText([]byte("file 11\n")), "")).Size() + madeBytes)
 	c := NewCache(Options{Outlines: x, Limits: Limits{IndexBytes: 10 * cost}})
 	defer c.Close()
 	w := openWorkspace(t, c, dir, WorkspaceOptions{})

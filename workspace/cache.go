@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"crypto/rand"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +25,11 @@ type Cache struct {
 	outlines *outlines
 	counters counters
 
-	settings   *settings
+	settings  *settings
+	shelf     Shelf
+	outlining chan struct{} // one element for each outline that is made for an index
+	bodies    atomic.Int64  // bytes that scans have left for outliners
+
 	glances    glances
 	identities identities
 	queues     queues
@@ -42,7 +47,7 @@ type Cache struct {
 }
 
 type counters struct {
-	reads, hits, unstable, conflicts, plain atomic.Int64
+	reads, hits, unstable, conflicts, plain, unsaved atomic.Int64
 }
 
 // Stats is what a Cache counts, for status.
@@ -63,6 +68,7 @@ type Stats struct {
 	Watches      int   // directories that are watched
 	Conflicts    int64 // writes undone because another program changed the file
 	Plain        int64 // replacements where the file system cannot exchange
+	Unsaved      int64 // times that the names of a workspace could not be saved
 }
 
 // NewCache returns a Cache. Its owner calls Close.
@@ -80,7 +86,8 @@ func NewCache(opt Options) *Cache {
 	c.budget = newBudget(c.limits.ReadBytes)
 	c.open = make(chan struct{}, c.limits.OpenFiles)
 	c.history = newHistory(c.limits.HistoryBytes)
-	c.outlines = newOutlines(c.ctx, opt.Outlines, c.limits)
+	c.outlines = newOutlines(c.ctx, opt, c.limits)
+	c.outlining, c.shelf = make(chan struct{}, runtime.GOMAXPROCS(0)), opt.Shelf
 	c.watches, c.watch = watch.NewBudget(c.limits.WatchStreams, c.limits.Watches), opt.Watch
 	if c.watch == nil {
 		c.watch = watch.System
@@ -148,7 +155,7 @@ func (c *Cache) Epoch() string { return c.epoch }
 func (c *Cache) Stats() Stats {
 	s := Stats{
 		Reads: c.counters.reads.Load(), Hits: c.counters.hits.Load(), Unstable: c.counters.unstable.Load(),
-		Conflicts: c.counters.conflicts.Load(), Plain: c.counters.plain.Load(),
+		Conflicts: c.counters.conflicts.Load(), Plain: c.counters.plain.Load(), Unsaved: c.counters.unsaved.Load(),
 	}
 	h := c.history
 	h.mu.Lock()

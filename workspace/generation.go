@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"mapd/hashline"
 	"mapd/workspace/ignore"
 	"mapd/workspace/watch"
 )
@@ -40,6 +39,7 @@ const (
 
 // publish runs generation after generation.
 func (w *Workspace) publish() {
+	w.loadNames()
 	trust := false // whether files whose stamps are as before need not be read
 	for w.ctx.Err() == nil {
 		g := w.begin(trust)
@@ -223,26 +223,31 @@ func (g *generation) replaceAll(trust bool) {
 			changes[f.Path] = nil
 		}
 	}
-	for path, s := range g.tree.files {
-		if g.w.ctx.Err() != nil {
-			return
-		}
+	var paths []string
+	for _, path := range sortedKeys(g.tree.files) {
 		was, known := old.Lookup(path)
-		if known && trust && was.stamp.same(s) && !s.young(time.Now()) {
-			continue
-		}
-		g.w.yield()
-		f := g.inspect(path)
-		switch {
-		case f == nil && known:
-			changes[path] = nil
-		case f != nil && known && f.Digest == was.Digest && f.Language == was.Language:
-			was.restamp(f.stamp, changes)
-		case f != nil:
-			changes[path] = f
+		if s := g.tree.files[path]; !known || !trust || !was.stamp.same(s) || s.young(time.Now()) {
+			paths = append(paths, path)
 		}
 	}
+	g.w.survey(paths, func(s surveyed) {
+		f := g.accept(s)
+		was, known := old.Lookup(s.path)
+		switch {
+		case f == nil && known:
+			changes[s.path] = nil
+		case f != nil && known && f.Digest == was.Digest && f.Language == was.Language:
+			was.restamp(f.stamp, changes)
+			g.w.takeBody(f)
+		case f != nil:
+			changes[s.path] = f
+		}
+	})
+	if g.w.ctx.Err() != nil {
+		return
+	}
 	g.put(changes, old.Generation+1)
+	g.w.forgetNames()
 }
 
 // restamp replaces f by a file that differs in the stamp alone.
@@ -251,10 +256,9 @@ func (f *File) restamp(s stamp, changes map[string]*File) {
 		return
 	}
 	n := &File{Path: f.Path, Digest: f.Digest, Size: f.Size, Language: f.Language, Binary: f.Binary, stamp: s}
-	if o := f.outline.Load(); o != nil {
-		n.outline.Store(o)
-		n.cost.Store(f.cost.Load())
-		n.again.Store(f.again.Load())
+	if again := f.again.Load(); again != 0 {
+		n.made.Store(f.made.Load())
+		n.again.Store(again)
 	}
 	changes[f.Path] = n
 }
@@ -262,51 +266,27 @@ func (f *File) restamp(s stamp, changes map[string]*File) {
 // inspect reads a file of the tree, and returns nil if it does not belong to
 // the index: it is gone, unreadable, too large, or stands for another one.
 func (g *generation) inspect(path string) *File {
+	looker := g.w.Looker()
+	defer looker.Close()
+	f, err := g.w.inspect(looker, path, false)
+	return g.accept(surveyed{path, f, err})
+}
+
+// accept notes why a file does not belong to the index, and returns it if it
+// does.
+func (g *generation) accept(s surveyed) *File {
 	for _, paths := range g.tree.skipped {
-		delete(paths, path)
+		delete(paths, s.path)
 	}
-	f, err := g.w.inspect(path)
 	switch {
-	case err == nil:
-		return f
-	case errors.Is(err, ErrTooLarge):
-		g.tree.skip(SkipTooLarge, path)
-	case errors.Is(err, fs.ErrPermission):
-		g.tree.skip(SkipUnreadable, path)
+	case s.err == nil:
+		return s.file
+	case errors.Is(s.err, ErrTooLarge):
+		g.tree.skip(SkipTooLarge, s.path)
+	case errors.Is(s.err, fs.ErrPermission):
+		g.tree.skip(SkipUnreadable, s.path)
 	}
 	return nil
-}
-
-// inspect reads the file at path, relative to the root, and identifies it. Its
-// content goes into no cache: indexing must not push out what was served.
-func (w *Workspace) inspect(path string) (*File, error) {
-	got, err := w.readFile(w.ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer got.release()
-	_, binary := sniff(got.bytes)
-	return &File{
-		Path: path, Digest: hashline.Sum(got.bytes), Size: int64(len(got.bytes)), Binary: binary, stamp: got.stamp,
-		Language: got.set.language(got.path, got.bytes),
-	}, nil
-}
-
-// readFile reads a file of the workspace that is reached without links.
-func (w *Workspace) readFile(ctx context.Context, path string) (*reading, error) {
-	if err := w.cache.enter(); err != nil {
-		return nil, err
-	}
-	defer w.cache.leave()
-	full := joinPath(w.root, path)
-	return w.cache.readStable(ctx, func() (found, error) {
-		at, err := w.cache.find(w.folders, full)
-		if err == nil && at.path != full {
-			at.close()
-			err = ErrNotFound
-		}
-		return at, err
-	})
 }
 
 // watched returns how many directories of the tree have a watch.
@@ -324,11 +304,15 @@ func (g *generation) put(changes map[string]*File, number uint64) {
 	if g.why == "" && len(g.tree.skipped[SkipTooMany]) > 0 {
 		g.why = "the workspace has more files than are indexed"
 	}
-	ix := &Index{Generation: number, Version: old.Version + 1, Why: g.why, Watched: g.watched(), Skipped: g.tree.counts(), files: old.files}
+	ix := &Index{Generation: number, Version: old.Version + 1, Why: g.why, Watched: g.watched(), Skipped: g.tree.counts(), files: old.files, tally: w.tally}
 	if len(changes) > 0 {
 		ix.files = old.with(changes)
 	}
+	left := w.tally.publish(old, changes)
 	w.index.Store(ix)
+	for _, f := range left {
+		w.takeBody(f)
+	}
 	signal(w.work)
 	if w.opt.Changed == nil {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
+	"mapd/workspace/names"
 )
 
 // State says how far an Index can be trusted.
@@ -39,6 +40,7 @@ type Index struct {
 	Skipped map[Skip]int
 
 	files []*File // by path
+	tally *tally  // of the workspace; nil before the first scan
 }
 
 // File is one file of an Index.
@@ -49,11 +51,22 @@ type File struct {
 	Language outline.Language
 	Binary   bool
 
-	stamp   stamp
-	outline atomic.Pointer[outline.Outline]
-	cost    atomic.Int64 // of the outline, in bytes
-	again   atomic.Int64 // when to try for an outline; 0: no try was made yet
+	stamp stamp
+	made  atomic.Pointer[made]
+	again atomic.Int64           // when to try for an outline; 0: no try was made yet
+	body  atomic.Pointer[[]byte] // read by the scan and not used yet; may be nil
+
+	live bool // guarded by tally.mu: the newest index has the file
 }
+
+// made is what the index keeps of an outline.
+type made struct {
+	names names.Names
+	lines int
+}
+
+// madeBytes is what a made takes besides its names.
+const madeBytes = 48
 
 // never is a time at which nothing is tried.
 const never = math.MaxInt64
@@ -64,10 +77,14 @@ func (f *File) due() bool {
 	return again == 0 || again != never && time.Now().UnixNano() >= again
 }
 
-// Outline returns the outline of a text once it is made.
-func (f *File) Outline() (*outline.Outline, bool) {
-	o := f.outline.Load()
-	return o, o != nil
+// Names returns the symbols of a file as a search needs them, once its outline
+// is made.
+func (f *File) Names() (names.Names, bool) {
+	m := f.made.Load()
+	if m == nil {
+		return names.Names{}, false
+	}
+	return m.names, true
 }
 
 // Files returns all files, sorted by path. The slice must not be modified.
@@ -75,33 +92,28 @@ func (ix *Index) Files() []*File { return ix.files }
 
 // Lookup returns the file at path, which is relative to the root.
 func (ix *Index) Lookup(path string) (*File, bool) {
-	i, found := slices.BinarySearchFunc(ix.files, path, func(f *File, path string) int { return cmp.Compare(f.Path, path) })
+	i, found := slices.BinarySearchFunc(ix.files, path, byPath)
 	if !found {
 		return nil, false
 	}
 	return ix.files[i], true
 }
 
-// Pending returns for how many files no try was made yet to make an outline.
-func (ix *Index) Pending() int {
-	n := 0
-	for _, f := range ix.files {
-		if f.again.Load() == 0 {
-			n++
-		}
-	}
-	return n
-}
+// Pending returns for how many files no try was made yet to make an outline. It
+// and the other counts are those of the newest index.
+func (ix *Index) Pending() int { return int(ix.Counts().Pending) }
 
-// Indexed returns how many files have an outline.
-func (ix *Index) Indexed() int {
-	n := 0
-	for _, f := range ix.files {
-		if f.outline.Load() != nil {
-			n++
-		}
+// Indexed returns how many files have their names in the index.
+func (ix *Index) Indexed() int { return int(ix.Counts().Named) }
+
+// Counts returns what the newest index of the workspace holds.
+func (ix *Index) Counts() Counts {
+	if ix.tally == nil {
+		return Counts{}
 	}
-	return n
+	ix.tally.mu.Lock()
+	defer ix.tally.mu.Unlock()
+	return ix.tally.counts
 }
 
 // State says how far the index can be trusted.
@@ -116,30 +128,22 @@ func (ix *Index) State() State {
 	}
 }
 
-// with returns the files of ix with changes: a nil File is one that is gone.
+// with returns the files of ix with changes: a nil File is one that is gone. It
+// compares paths only around the changes, and copies the rest.
 func (ix *Index) with(changes map[string]*File) []*File {
 	files := make([]*File, 0, len(ix.files)+len(changes))
-	paths := sortedKeys(changes)
-	for _, f := range ix.files {
-		for len(paths) > 0 && paths[0] < f.Path {
-			if c := changes[paths[0]]; c != nil {
-				files = append(files, c)
-			}
-			paths = paths[1:]
+	rest := ix.files
+	for _, path := range sortedKeys(changes) {
+		at, found := slices.BinarySearchFunc(rest, path, byPath)
+		files = append(files, rest[:at]...)
+		if rest = rest[at:]; found {
+			rest = rest[1:]
 		}
-		if len(paths) > 0 && paths[0] == f.Path {
-			if c := changes[paths[0]]; c != nil {
-				files = append(files, c)
-			}
-			paths = paths[1:]
-			continue
-		}
-		files = append(files, f)
-	}
-	for _, path := range paths {
 		if c := changes[path]; c != nil {
 			files = append(files, c)
 		}
 	}
-	return files
+	return append(files, rest...)
 }
+
+func byPath(f *File, path string) int { return cmp.Compare(f.Path, path) }

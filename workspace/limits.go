@@ -6,6 +6,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
+	"mapd/workspace/store"
 	"mapd/workspace/watch"
 )
 
@@ -21,7 +22,8 @@ type Limits struct {
 	DirScan       int           // names read to choose and sort those
 	FailedOutline time.Duration // how long an outline that hit a limit is remembered
 	IndexFiles    int           // files in the index of one workspace
-	IndexBytes    int64         // memory of the outlines in the index of one workspace
+	IndexBytes    int64         // memory of the names in the index of one workspace
+	ScanBytes     int64         // bytes of files that scans keep until their outlines are made
 	DirtyPaths    int           // changed paths that wait to be looked at; past it everything is
 	WatchStreams  int           // workspaces that are watched at once; the others are swept
 	Watches       int           // directories that are watched, in all workspaces
@@ -42,6 +44,7 @@ func DefaultLimits() Limits {
 		FailedOutline: 10 * time.Minute,
 		IndexFiles:    200_000,
 		IndexBytes:    256 << 20,
+		ScanBytes:     64 << 20,
 		DirtyPaths:    100_000,
 		// Systems give a user 128 instances of watches, which all programs share,
 		// and from 8,192 to a million watches.
@@ -58,6 +61,7 @@ func (l Limits) orDefault() Limits {
 	for _, f := range []struct{ v, d *int64 }{
 		{&l.FileBytes, &d.FileBytes}, {&l.ReadBytes, &d.ReadBytes},
 		{&l.HistoryBytes, &d.HistoryBytes}, {&l.OutlineBytes, &d.OutlineBytes}, {&l.IndexBytes, &d.IndexBytes},
+		{&l.ScanBytes, &d.ScanBytes},
 	} {
 		if *f.v <= 0 {
 			*f.v = *f.d
@@ -90,6 +94,13 @@ type Extractor interface {
 	Extract(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error)
 }
 
+// A Store keeps values that are functions of their keys. What it returns is what
+// was put, or nothing. A *store.Store is one.
+type Store interface {
+	Get(store.Key) (value []byte, ok bool)
+	Put(k store.Key, value []byte)
+}
+
 // Options configure a Cache.
 type Options struct {
 	Limits Limits
@@ -103,6 +114,15 @@ type Options struct {
 	// temporary files. Several daemons may share it. Empty: only a later write
 	// into the same directory removes them.
 	Journal string
+
+	// Version names all that an outline follows from beside bytes and language:
+	// the program that Outlines is of, and its options. Without it nothing is kept
+	// in Store and Shelf.
+	Version string
+	// Store keeps outlines while no daemon runs; nil keeps none.
+	Store Store
+	// Shelf keeps the names of workspaces while no daemon runs; nil keeps none.
+	Shelf Shelf
 
 	// Watch starts the generations of watches of workspaces; default
 	// watch.System.

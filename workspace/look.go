@@ -30,20 +30,26 @@ func (l *Looker) Close() {
 // its bytes of this moment, which see must not keep. Links are not followed. The
 // error is ctx's or wraps one of those of this package.
 func (l *Looker) Look(ctx context.Context, path string, see func(text []byte)) error {
-	c := l.w.cache
-	if err := c.enter(); err != nil {
-		return err
-	}
-	defer c.leave()
-	full := joinPath(l.w.root, path)
-	slash := strings.LastIndexByte(full, '/')
-	got, err := c.readStable(ctx, func() (found, error) { return l.find(full[:max(slash, 1)], full[slash+1:]) })
+	got, err := l.read(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer got.release()
 	see(got.bytes)
 	return nil
+}
+
+// read reads the file at path, relative to the root. The caller releases the
+// reading.
+func (l *Looker) read(ctx context.Context, path string) (*reading, error) {
+	c := l.w.cache
+	if err := c.enter(); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	full := joinPath(l.w.root, path)
+	slash := strings.LastIndexByte(full, '/')
+	return c.readStable(ctx, func() (found, error) { return l.find(full[:max(slash, 1)], full[slash+1:]) })
 }
 
 // find finds a regular file by its name in a directory. What it is is asked

@@ -12,13 +12,17 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
+	"mapd/outline/packed"
 	"mapd/outline/symbol"
+	"mapd/workspace/store"
 )
 
 // outlines keeps outlines by digest and language within a bound, the least
 // recently used goes first, and makes each at most once at a time.
 type outlines struct {
 	extract Extractor
+	store   Store         // nil without one
+	version string        // of extract; "" if it has none
 	limit   int64         // bytes
 	failed  time.Duration // how long an outline that hit a limit is kept
 	closing context.Context
@@ -52,7 +56,8 @@ type job struct {
 	outline *outline.Outline
 	err     error
 	cancel  context.CancelFunc
-	waiters int // guarded by outlines.mu; at 0 the job is cancelled and forgotten
+	waiters int  // guarded by outlines.mu; at 0 the job is cancelled and forgotten
+	keep    bool // guarded by outlines.mu: somebody wants it to stay in memory
 }
 
 // PanicError says that making an outline panicked. It is a defect of mapd.
@@ -65,11 +70,15 @@ func (e *PanicError) Error() string { return fmt.Sprintf("internal error: panic:
 
 var errNoExtractor = errors.New("this cache makes no outlines")
 
-func newOutlines(closing context.Context, x Extractor, l Limits) *outlines {
-	return &outlines{
-		extract: x, limit: l.OutlineBytes, failed: l.FailedOutline, closing: closing,
+func newOutlines(closing context.Context, opt Options, l Limits) *outlines {
+	o := &outlines{
+		extract: opt.Outlines, limit: l.OutlineBytes, failed: l.FailedOutline, closing: closing,
 		entries: map[outlineKey]*list.Element{}, recent: list.New(), running: map[outlineKey]*job{},
 	}
+	if o.version = opt.Version; o.version != "" {
+		o.store = opt.Store
+	}
+	return o
 }
 
 func (o *outlines) peek(digest hashline.Digest, lang outline.Language) (*outline.Outline, bool) {
@@ -93,9 +102,30 @@ func (o *outlines) lookupLocked(key outlineKey) *outline.Outline {
 	return e.outline
 }
 
-// get returns the outline of c, from memory or from a job shared by all who
-// ask for the same one.
+// known returns the outline of size bytes if it was made before, from memory or
+// from the store. One from the store is not kept in memory: the index of a
+// workspace asks, which needs it once.
+func (o *outlines) known(key outlineKey, size int) (*outline.Outline, bool) {
+	if out, ok := o.peek(key.digest, key.language); ok {
+		return out, true
+	}
+	out := o.stored(key, size)
+	return out, out != nil
+}
+
+// get returns the outline of c, from memory, from the store, or from a job
+// shared by all who ask for the same one. It is kept in memory.
 func (o *outlines) get(ctx context.Context, c *content, lang outline.Language) (*outline.Outline, error) {
+	return o.share(ctx, c, lang, true)
+}
+
+// pass is get, but for those who need the outline once: it is kept only if
+// somebody else gets it meanwhile, or if it hit a limit.
+func (o *outlines) pass(ctx context.Context, c *content, lang outline.Language) (*outline.Outline, error) {
+	return o.share(ctx, c, lang, false)
+}
+
+func (o *outlines) share(ctx context.Context, c *content, lang outline.Language, keep bool) (*outline.Outline, error) {
 	if o.extract == nil {
 		return nil, errNoExtractor
 	}
@@ -114,6 +144,7 @@ func (o *outlines) get(ctx context.Context, c *content, lang outline.Language) (
 		j = o.startLocked(key, c.text)
 	}
 	j.waiters++
+	j.keep = j.keep || keep
 	o.mu.Unlock()
 
 	select {
@@ -152,13 +183,47 @@ func (o *outlines) startLocked(key outlineKey, text *hashline.Text) *job {
 	ctx, cancel := context.WithCancel(o.closing)
 	j := &job{done: make(chan struct{}), cancel: cancel}
 	o.running[key] = j
-	o.made++
 	o.jobs.Go(func() {
 		defer cancel()
-		out, err := o.run(ctx, key.language, text)
+		out, err := o.produce(ctx, key, text)
 		o.finish(key, j, out, err)
 	})
 	return j
+}
+
+// produce gets an outline from the store, or makes it and stores it.
+func (o *outlines) produce(ctx context.Context, key outlineKey, text *hashline.Text) (*outline.Outline, error) {
+	if out := o.stored(key, text.Size()); out != nil {
+		return out, nil
+	}
+	o.mu.Lock()
+	o.made++
+	o.mu.Unlock()
+	out, err := o.run(ctx, key.language, text)
+	if err == nil && o.store != nil && !out.Why.Transient() && out.Count > 0 {
+		o.store.Put(o.storeKey(key), packed.Append(nil, out))
+	}
+	return out, err
+}
+
+// stored returns the outline that the store has, nil if it has none.
+func (o *outlines) stored(key outlineKey, size int) *outline.Outline {
+	if o.store == nil {
+		return nil
+	}
+	value, ok := o.store.Get(o.storeKey(key))
+	if !ok {
+		return nil
+	}
+	out, err := packed.Decode(value)
+	if err != nil || out.Language != key.language || out.Bytes != size {
+		return nil
+	}
+	return out
+}
+
+func (o *outlines) storeKey(key outlineKey) store.Key {
+	return store.Key{Digest: key.digest, Kind: string(key.language) + "\x00" + o.version}
 }
 
 func (o *outlines) run(ctx context.Context, lang outline.Language, text *hashline.Text) (out *outline.Outline, err error) {
@@ -180,7 +245,7 @@ func (o *outlines) finish(key outlineKey, j *job, out *outline.Outline, err erro
 	if o.running[key] == j {
 		delete(o.running, key)
 	}
-	if err == nil {
+	if err == nil && (j.keep || out.Why.Transient()) {
 		o.keepLocked(key, out)
 	}
 	close(j.done)

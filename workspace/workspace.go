@@ -58,6 +58,10 @@ type Workspace struct {
 	cookies string // directory of its own; "" if there is none
 	set     atomic.Pointer[inForce]
 
+	tally      *tally
+	remembered remembered
+	bodies     atomic.Int64 // bytes that the scan has left for the outliner
+
 	index   atomic.Pointer[Index]
 	wake    chan struct{} // holds a token when a waiter needs a scan
 	work    chan struct{} // holds a token when outlines may be missing
@@ -88,6 +92,7 @@ func (c *Cache) Open(root string, opt WorkspaceOptions) (*Workspace, error) {
 	w := &Workspace{
 		cache: c, root: f.roots[0], folders: f, opt: opt, env: ignore.SystemEnv(),
 		wake: make(chan struct{}, 1), work: make(chan struct{}, 1), waiters: map[string]*waiter{},
+		tally: &tally{},
 	}
 	if opt.Env != nil {
 		w.env = *opt.Env
@@ -162,6 +167,7 @@ func RemoveCookies(dir string) {
 func (w *Workspace) Close() error {
 	w.cancel()
 	w.running.Wait()
+	w.giveBack(w.bodies.Load())
 	if w.cookies != "" {
 		os.RemoveAll(w.cookies)
 	}

@@ -23,7 +23,9 @@ import (
 	"mapd/outline/sandbox"
 	"mapd/rpc"
 	"mapd/rpc/socket"
+	"mapd/rpc/wire"
 	"mapd/workspace"
+	"mapd/workspace/store"
 )
 
 // goneCheck is how often the daemon looks whether its socket is still there.
@@ -147,6 +149,7 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
 		Socket: path, Roots: roots, Cookies: cookies, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
+		Store: func() *wire.StoreStatus { return storeStatus(kept) },
 		Counters: func(events, levels map[string]int64) {
 			stats := workers.Stats()
 			levels["workers"] = int64(stats.Live)
@@ -159,6 +162,9 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 	return server, func() {
 		if err := errors.Join(server.Close(), cache.Close(), workers.Close()); err != nil {
 			log.Error("close", "err", err)
+		}
+		if kept != nil {
+			kept.Close()
 		}
 		workspace.RemoveCookies(cookies)
 	}, nil

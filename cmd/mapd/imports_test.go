@@ -32,7 +32,8 @@ var rooms = []struct {
 	{"rpc/socket", []string{"rpc/wire"}, "finding and guarding the socket needs no more than the errors that go through it"},
 	{"rpc/view", []string{"hashline"}, "choosing lines is pure"},
 	{"rpc/wire", []string{"hashline", "outline/symbol"}, "the types of the protocol, without behaviour"},
-	{"workspace", []string{"workspace", "outline", "outline/symbol", "hashline"}, "files know outlines, and neither sessions nor the wire"},
+	{"workspace", []string{"workspace", "outline", "outline/packed", "outline/symbol", "hashline"}, "files know outlines, and neither sessions nor the wire"},
+	{"workspace/store", []string{"hashline"}, "what is kept on disk are bytes by their key"},
 	{"recovery", []string{"hashline"}, "what was delivered is judged by lines alone, without files"},
 	{"outline/symbol", nil, "the data model is the floor of the outline room"},
 	{"outline/sandbox", []string{"outline/grammar", "outline/symbol", "hashline"}, "workers run grammars and nothing else"},
@@ -40,6 +41,7 @@ var rooms = []struct {
 	{"outline/format", []string{"outline/format", "outline/pattern", "outline/symbol", "hashline"}, "bytes in, symbols out"},
 	{"outline/golang", []string{"outline/symbol", "hashline"}, "bytes in, symbols out"},
 	{"outline/pattern", []string{"outline/symbol", "hashline"}, "bytes in, symbols out"},
+	{"outline/packed", []string{"outline", "outline/symbol"}, "outlines as bytes, which nobody else needs to know"},
 	{"outline", []string{"outline/symbol", "outline/sandbox", "outline/format", "outline/golang", "outline/pattern", "hashline"},
 		"one interface over the families of extractors"},
 	{"hashline", nil, "the floor of the house"},
@@ -56,6 +58,7 @@ var owners = []struct {
 	{"go.lsp.dev/jsonrpc2", []string{"rpc", "cmd/mapd"}, "the rooms below know nothing of the wire"},
 	{"go.lsp.dev/protocol", []string{"rpc", "cmd/mapd"}, "the rooms below know nothing of the wire"},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"cmd/mapd/mcp"}, "one room speaks MCP"},
+	{"go.etcd.io/bbolt", []string{"workspace/store"}, "one package knows how a file of it may fail"},
 	{"github.com/spf13/cobra", []string{"cmd/mapd"}, "flags are the command's"},
 }
 

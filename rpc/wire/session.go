@@ -164,6 +164,29 @@ type StatusResult struct {
 	Methods       []MethodLatency   `json:"methods"`  // those called since the start, by name
 	Sessions      []SessionStatus   `json:"sessions"`
 	Workspaces    []WorkspaceStatus `json:"workspaces"`
+	Store         *StoreStatus      `json:"store,omitempty"`
+	// LineHashes says where the hashes of lines come from: "recomputed" means
+	// that they are made of the bytes that are shown, each time.
+	LineHashes string `json:"lineHashes"`
+}
+
+// StoreStatus is what is kept between daemons, in StatusResult. In every state
+// but "ready" outlines are made anew, and nothing else differs.
+type StoreStatus struct {
+	Path      string `json:"path,omitzero"`
+	State     string `json:"state"` // none, opening, ready, locked, full, unusable, closed
+	Why       string `json:"why,omitzero"`
+	Entries   int64  `json:"entries"`
+	Bytes     int64  `json:"bytes"`     // of the outlines
+	FileBytes int64  `json:"fileBytes"` // of the file
+	Hits      int64  `json:"hits"`      // since the start, as all that follows
+	Misses    int64  `json:"misses"`
+	Damaged   int64  `json:"damaged"` // entries and files found damaged
+	Puts      int64  `json:"puts"`    // entries written
+	Dropped   int64  `json:"dropped"` // entries not written
+	Evicted   int64  `json:"evicted"` // entries removed for others
+	Flushes   int64  `json:"flushes"`
+	FlushMs   int64  `json:"flushMs"` // of all flushes
 }
 
 // MethodLatency is how the calls of one method went, in StatusResult. Times are
@@ -215,6 +238,10 @@ type WorkspaceStatus struct {
 	Generation uint64         `json:"generation"`       // scans of the whole tree; 0 before the first one is done
 	Version    uint64         `json:"version"`          // indexes published
 	Watches    int            `json:"watches"`          // directories that are watched
+	Symbols    int64          `json:"symbols"`          // whose names are held
+	Lines      int64          `json:"lines"`            // of the files whose names are held
+	NameBytes  int64          `json:"nameBytes"`        // memory of the names
+	Source     int64          `json:"sourceBytes"`      // size of all files
 	SweepMs    int64          `json:"sweepMs,omitzero"` // how often it is scanned while it is not watched
 	AuditMs    int64          `json:"auditMs,omitzero"` // how often it is read again though nothing was reported
 }

@@ -296,11 +296,11 @@ func (d *database) put(items []item) error {
 		}
 		for _, it := range items {
 			if old := numbers.Get(it.id[:]); old != nil {
-				if v := values.Get(old); v != nil {
+				if v := values.Get(old); len(v) >= sealBytes && string(v[sumBytes:sealBytes]) == string(it.id[:]) {
 					entries, bytes = entries-1, bytes-int64(len(v))
-				}
-				if err := values.Delete(old); err != nil {
-					return err
+					if err := values.Delete(old); err != nil {
+						return err
+					}
 				}
 			}
 			n++
