@@ -18,6 +18,7 @@ import (
 	"mapd/rpc/conn"
 	"mapd/rpc/lru"
 	"mapd/rpc/view"
+	"mapd/rpc/wire"
 	"mapd/workspace"
 )
 
@@ -32,8 +33,10 @@ type Options struct {
 	// Cookies is a directory of the daemon alone, in which workspaces find out
 	// whether all events have arrived; made when it is needed. "": they scan.
 	Cookies string
-	Sync    bool         // edits reach the disk before they are answered
-	Log     *slog.Logger // nil discards
+	// Store describes what is kept between daemons, for status; may be nil.
+	Store func() *wire.StoreStatus
+	Sync  bool         // edits reach the disk before they are answered
+	Log   *slog.Logger // nil discards
 	// Counters adds to a status what is counted outside of the server: events
 	// since the start, and levels of this moment. May be nil.
 	Counters func(events, levels map[string]int64)

@@ -136,7 +136,8 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 	}
 	workers := sandbox.NewPool(limits.Outline.Sandbox())
 	outlines := outline.New(outline.Options{Limits: limits.Outline, Pool: workers, Log: log})
-	cache := workspace.NewCache(workspace.Options{Limits: limits.Workspace, Outlines: outlines, Journal: journal(getenv),
+	opt := workspace.Options{
+		Limits: limits.Workspace, Outlines: outlines, Version: outlines.Version() + " " + build, Journal: journal(getenv),
 		Settings: workspace.Settings{Ignore: conf.user.Ignore, Languages: conf.user.Languages},
 		Project: func(file string, text []byte) workspace.Settings {
 			set, warnings := conf.project(file, text, limits)
@@ -145,7 +146,14 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 			}
 			return set
 		},
-	})
+	}
+	var kept *store.Store
+	if path != "" { // a private daemon leaves nothing behind
+		if outlines, names := openStore(getenv, limits.Store, log); outlines != nil {
+			kept, opt.Store, opt.Shelf = outlines, outlines, names
+		}
+	}
+	cache := workspace.NewCache(opt)
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
 		Socket: path, Roots: roots, Cookies: cookies, Sync: getenv("MAPD_FSYNC") != "0", Log: log,

@@ -196,8 +196,8 @@ func (p *pages) slice(g page, off, n int) ([]byte, error) {
 	return p.read(g.at+int64(off), n)
 }
 
-// tree proves the pages of a bucket below page id, which holds keys from low on
-// and before high; nil is no bound.
+// tree proves the pages of a bucket below page id, whose first key is low and
+// whose last is before high; nil is no bound.
 func (p *pages) tree(bucket string, id uint64, level int, low, high []byte) error {
 	if level > maxLevels {
 		return damaged("too many levels")
@@ -221,7 +221,7 @@ func (p *pages) elements(bucket string, g page, level int, low, high []byte) err
 			return err
 		}
 		if len(e.key) == 0 || i > 0 && bytes.Compare(all[i-1].key, e.key) >= 0 ||
-			bytes.Compare(e.key, low) < 0 || high != nil && bytes.Compare(e.key, high) >= 0 {
+			i == 0 && low != nil && !bytes.Equal(e.key, low) || high != nil && bytes.Compare(e.key, high) >= 0 {
 			return damaged("keys out of order")
 		}
 		all[i] = e
@@ -229,14 +229,11 @@ func (p *pages) elements(bucket string, g page, level int, low, high []byte) err
 	for i, e := range all {
 		var err error
 		if g.flags == branchPage {
-			from, to := low, high
-			if i > 0 {
-				from = e.key
-			}
+			to := high
 			if i+1 < len(all) {
 				to = all[i+1].key
 			}
-			err = p.tree(bucket, e.child, level+1, from, to)
+			err = p.tree(bucket, e.child, level+1, e.key, to)
 		} else {
 			err = p.leaf(bucket, g, e, level)
 		}
