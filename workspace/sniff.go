@@ -14,7 +14,7 @@ type signature struct {
 	magic string
 	mime  string
 	// weak says that a text might start so too: the signature counts only if
-	// the content holds a NUL or is not UTF-8.
+	// the content holds a NUL, is not UTF-8, or starts with what no text holds.
 	weak bool
 }
 
@@ -85,7 +85,7 @@ func sniffKnown(b []byte, hasNUL bool, valid func() bool) (mime string, binary b
 	}
 	for _, s := range signatures {
 		if len(b) >= s.at+len(s.magic) && string(b[s.at:s.at+len(s.magic)]) == s.magic &&
-			(!s.weak || hasNUL || !valid()) {
+			(!s.weak || hasNUL || controls(b) || !valid()) {
 			return s.mime, true
 		}
 	}
@@ -98,6 +98,14 @@ func sniffKnown(b []byte, hasNUL bool, valid func() bool) (mime string, binary b
 		return "application/octet-stream", true
 	}
 	return textMIME, false
+}
+
+// controls reports whether control characters that no text uses are among the
+// first bytes: those of ASCII but white space, backspace and escape.
+func controls(b []byte) bool {
+	return bytes.ContainsFunc(b[:min(len(b), 64)], func(r rune) bool {
+		return r < ' ' && (r < '\a' || r > '\r') && r != 0x1b
+	})
 }
 
 // transportStream recognises MPEG-TS, whose files are often named .ts: a sync

@@ -42,6 +42,8 @@ func TestSniff(t *testing.T) {
 		{"pdf", "%PDF-1.7\n", "application/pdf", false},
 		{"elf", "\x7fELF\x02\x01\x01", "application/x-elf", false},
 		{"pe", "MZ\x90\x00\x03", "application/vnd.microsoft.portable-executable", false},
+		{"avi without a NUL", "RIFF\x24\x11\x11\x11AVI LIST", "video/x-msvideo", false},
+		{"mp4 without a NUL", "\x01\x01\x01\x18ftypmp42abcd", "video/mp4", false},
 		{"prose like gif", "GIF89a is a format\n", "", false},
 		{"prose like bmp", "BMW builds cars\n", "", false},
 		{"prose like pe", "MZ\n", "", false},
