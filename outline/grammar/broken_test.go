@@ -230,7 +230,7 @@ func TestBrokenGoldens(t *testing.T) {
 		if bar == 0 {
 			bar = .98
 		}
-		testBroken(t, language, slices.Repeat(files, 4), bar)
+		testBroken(t, language, slices.Repeat(files, 3), bar)
 	}
 }
 

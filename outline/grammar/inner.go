@@ -58,12 +58,31 @@ func (m *mender) mendInner(x *extraction, first, end int, p *piece, depth int) {
 			p.symbols = append(p.symbols, found.symbols...)
 			continue
 		}
+		if isType(path.Kind) && (x.t.lang.flat || x.t.lang.name == "python") {
+			asMembers(found.symbols, path.Name)
+		}
 		path.Children = append(path.Children, found.symbols...)
 	}
 	if path != nil {
 		x.closeHolder(path, parts[len(parts)-1].first+1, end)
 	}
 	settle(p.symbols)
+}
+
+// asMembers gives symbols the kinds that they have in the named class, also if
+// the parser did not see that they are in one.
+func asMembers(symbols []symbol.Symbol, class string) {
+	for i := range symbols {
+		switch s := &symbols[i]; {
+		case s.Kind == symbol.Variable:
+			s.Kind = symbol.Field
+		case s.Kind != symbol.Function && s.Kind != symbol.Method:
+		case s.Name == class, s.Name == "__init__":
+			s.Kind = symbol.Constructor
+		default:
+			s.Kind = symbol.Method
+		}
+	}
 }
 
 // holder returns the symbol that the head of a definition opens.
@@ -117,8 +136,11 @@ func (x *extraction) indent(i int) int {
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
 }
 
-// indented reports whether space stands before the byte on its line.
-func (x *extraction) indented(at int) bool { return at > x.lines[x.line(at)-1] }
+// indented reports whether the line of a byte begins with space.
+func (x *extraction) indented(at int) bool {
+	start := x.lines[x.line(at)-1]
+	return start < len(x.src) && (x.src[start] == ' ' || x.src[start] == '\t')
+}
 
 // parts returns where the lines from first up to end of the broken text of x can
 // be cut further.
@@ -273,10 +295,10 @@ func (m *mender) parsePart(x *extraction, at part, holder *symbol.Symbol, old *p
 		m.mendInner(y, first, last, &p, depth+1)
 	}
 	p.shift(at.first - first)
-	if broken {
-		p.unite(old.within(lines, false))
-	}
 	p.limit(lines)
+	if broken {
+		p = old.better(lines, p)
+	}
 	return p, nil
 }
 

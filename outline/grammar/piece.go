@@ -50,12 +50,12 @@ func (p *piece) within(s segment, exact bool) piece {
 		if sym.Start < s.first || sym.Start > s.last {
 			return sym.End >= s.first && sym.Start <= s.last
 		}
-		if sym.FirstLine() < s.first {
-			return true
-		}
 		copied := *sym
 		if !exact {
 			clip(&copied, s.last)
+			if copied.FirstLine() < s.first {
+				copied.Lead = 0
+			}
 		}
 		q.symbols = append(q.symbols, copied)
 		return false
@@ -109,27 +109,67 @@ func (p *piece) shift(n int) {
 	}
 }
 
+// A place in the text that has a name.
+type landmark struct {
+	name  string
+	start int
+}
+
+func (p *piece) landmarks() map[landmark]bool {
+	known := make(map[landmark]bool)
+	symbol.Walk(p.symbols, func(s *symbol.Symbol, _ int) bool {
+		known[landmark{s.Name, s.Start}] = true
+		return true
+	})
+	return known
+}
+
+// better returns what is known about the lines of s from old and from found,
+// another parse that has errors too. If all that it found is in old, and no
+// symbol of old reaches across the end, then old is right about how the symbols
+// lie in each other.
+func (old *piece) better(s segment, found piece) piece {
+	mine := old.within(s, false)
+	fits := !swallowed(old.near(s), s.first)
+	symbol.Walk(old.near(s), func(sym *symbol.Symbol, _ int) bool {
+		if sym.Start >= s.first && sym.Start <= s.last && sym.End > s.last {
+			fits = false
+		}
+		return fits
+	})
+	if fits {
+		known := mine.landmarks()
+		symbol.Walk(found.symbols, func(sym *symbol.Symbol, _ int) bool {
+			fits = fits && known[landmark{sym.Name, sym.Start}]
+			return fits
+		})
+	}
+	if fits {
+		mine.exports = found.exports
+		mine.uniteImports(found)
+		return mine
+	}
+	found.unite(mine)
+	return found
+}
+
 // unite adds to p what only q knows: symbols that p has not, by name and first
 // line, at the innermost place that holds them.
 func (p *piece) unite(q piece) {
-	type key struct {
-		name  string
-		start int
-	}
-	known := make(map[key]bool)
-	symbol.Walk(p.symbols, func(s *symbol.Symbol, _ int) bool {
-		known[key{s.Name, s.Start}] = true
-		return true
-	})
+	known := p.landmarks()
 	symbol.Walk(q.symbols, func(s *symbol.Symbol, _ int) bool {
-		if !known[key{s.Name, s.Start}] {
-			known[key{s.Name, s.Start}] = true
+		if !known[landmark{s.Name, s.Start}] {
+			known[landmark{s.Name, s.Start}] = true
 			copied := *s
 			copied.Children = nil
 			p.symbols = insert(p.symbols, copied)
 		}
 		return true
 	})
+	p.uniteImports(q)
+}
+
+func (p *piece) uniteImports(q piece) {
 	lines := make(map[int]bool)
 	for _, im := range p.imports {
 		lines[im.Start] = true
@@ -154,6 +194,20 @@ func insert(symbols []symbol.Symbol, s symbol.Symbol) []symbol.Symbol {
 	copy(symbols[i+1:], symbols[i:])
 	symbols[i] = s
 	return symbols
+}
+
+// swallowed reports whether the line lies in a symbol that begins before it and
+// is no namespace or module: one that lacks a bracket holds its neighbours.
+func swallowed(symbols []symbol.Symbol, line int) bool {
+	for _, s := range symbols {
+		if s.Start >= line || s.End < line {
+			continue
+		}
+		if s.Kind != symbol.Namespace && s.Kind != symbol.Module || swallowed(s.Children, line) {
+			return true
+		}
+	}
+	return false
 }
 
 // adopt gives namespaces and modules that span several segments, as only the

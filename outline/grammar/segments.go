@@ -3,7 +3,6 @@ package grammar
 import (
 	"bytes"
 	"runtime"
-	"slices"
 	"sort"
 
 	"golang.org/x/sync/errgroup"
@@ -226,50 +225,12 @@ func (x *extraction) tops() []int {
 	return found
 }
 
-// clean reports for each segment whether the whole tree knows all of it without
-// an error.
-func (m *mender) clean() []bool {
-	x := m.x
-	clean := make([]bool, len(m.segments))
-	for k := range clean {
-		clean[k] = true
-	}
-	k := 0
-	for _, i := range x.tops() {
-		n := x.nodes[i]
-		good := x.sound(i)
-		for k < len(m.segments) && m.segments[k].end <= n.start {
-			k++
-		}
-		for j := k; j < len(m.segments) && m.segments[j].start < max(n.end, n.start+1); j++ {
-			inside := n.start >= m.segments[j].start && n.end <= m.segments[j].end
-			if !good || !inside {
-				clean[j] = false
-			}
-		}
-	}
-	return clean
-}
-
-// sound reports whether node i is one that can be believed in a tree with
-// errors.
-func (x *extraction) sound(i int) bool {
-	n := x.nodes[i]
-	if n.hasError || n.missing || n.isError || x.swallows(n) {
-		return false
-	}
-	if r := x.rule(i); r != nil && (r.role == definition || r.role == comment) {
-		return true
-	}
-	return n.start < n.end && slices.Contains(x.t.lang.statements, x.typ(i)) && bytes.IndexByte([]byte("\"'`"), x.src[n.start]) < 0
-}
-
 // mend returns the union of what the segments show and of what the whole tree
 // knows besides. The parts of the file are parsed at the same time; each has a
 // budget of its own, so that the result does not depend on the order.
 func (m *mender) mend(whole piece) (piece, error) {
 	whole.index()
-	clean := m.clean()
+	clean := m.clean(&whole)
 	var runs [][2]int // segments that are parsed together
 	for k := 0; k < len(m.segments); {
 		if clean[k] {
@@ -360,7 +321,7 @@ func (m *mender) parse(k, end int, whole *piece) (piece, error) {
 	}
 	p.shift(lines.first - 1)
 	if broken {
-		p.unite(whole.within(lines, false))
+		p = whole.better(lines, p)
 	}
 	return p, nil
 }
@@ -389,11 +350,9 @@ func (m *mender) hopeless(start, stop int, tail string) bool {
 // inside returns what the whole tree and the parts of one segment show.
 func (m *mender) inside(lines segment, whole *piece) piece {
 	p := whole.within(lines, false)
-	old := piece{symbols: append([]symbol.Symbol(nil), p.symbols...), imports: p.imports}
 	m.mendInner(m.x, lines.first-1, lines.last, &p, 0)
 	p.limit(lines)
-	p.unite(old)
-	return p
+	return whole.better(lines, p)
 }
 
 // parseClosed parses the text from start to stop with the tail that closes what
