@@ -123,7 +123,7 @@ func (a *app) commands() *cobra.Command {
 	root.AddCommand(
 		a.readCommand(), a.mapCommand(), a.checkCommand(), a.editCommand(), a.ledgerCommand(), a.recoverCommand(),
 		a.findCommand(), a.indexCommand(), a.statusCommand(), a.stopCommand(),
-		a.serveCommand(), a.lspCommand(), a.mcpCommand(), a.versionCommand(), a.doctorCommand(),
+		a.serveCommand(), a.lspCommand(), a.mcpCommand(), a.installCommand(), a.uninstallCommand(), a.versionCommand(), a.doctorCommand(),
 	)
 	return root
 }
