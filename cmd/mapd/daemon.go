@@ -226,7 +226,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Run the daemon in the foreground",
 		Long: "Run the daemon in the foreground. It prints \"ready SOCKET\" once it accepts connections.\n" +
 			"With --stdio it answers one client on stdin and stdout, with no socket and shared with nobody.",
-		Args: usage(cobra.NoArgs),
+		Example: "  mapd serve --log debug\n  mapd serve --root . --limit idle_ms=60000\n  mapd serve --stdio",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := flags.configure(a.getenv)
 			if err != nil {
@@ -313,9 +314,10 @@ func version() string {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version and the build",
-		Args:  usage(cobra.NoArgs),
+		Use:     "version",
+		Short:   "Print the version and the build",
+		Example: "  mapd version\n  mapd version --json",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			build, err := socket.Build()
 			if err != nil {

@@ -68,11 +68,16 @@ func (a *app) doctorOptions() doctor.Options {
 }
 
 func (a *app) printFindings(findings []doctor.Finding) {
+	s := a.screenOf(a.stdout)
+	colors := map[doctor.Status]string{doctor.OK: green, doctor.Problem: red}
 	for _, f := range findings {
 		line := f.Finding
 		if f.Remedy != "" {
 			line += "; " + f.Remedy
 		}
-		fmt.Fprintf(a.stdout, "%-7s  %-13s  %s\n", f.Status, f.Check, line)
+		if s.terminal {
+			line = visible(line)
+		}
+		fmt.Fprintf(a.stdout, "%s  %-13s  %s\n", s.paint(colors[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, line)
 	}
 }

@@ -25,7 +25,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"ambiguous, never_served or bad_hash. The exit code is 1 unless all are current.\n" +
 			"What was shown is known per --session: give the same name to read and to check.",
 		Example: "  mapd --session me read main.go\n  mapd --session me check main.go 42#VRTX",
-		Args:    usage(cobra.MinimumNArgs(2)),
+		Args:    usage(cobra.MinimumNArgs(2)), ValidArgsFunction: firstFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := parseFile(args[0])
 			if err != nil {
@@ -77,7 +77,7 @@ func (a *app) editCommand() *cobra.Command {
 			"object with a member edits and the other parameters of mapd/edit. It prints the diff. When a line is no longer\n" +
 			"what was shown nothing is written, stderr shows the lines as they are, and the exit code is 1.",
 		Example: `  echo '[{"op":"replace","pos":"42#VRTX","lines":["new"]}]' | mapd edit main.go`,
-		Args:    usage(cobra.ExactArgs(1)),
+		Args:    usage(cobra.ExactArgs(1)), ValidArgsFunction: firstFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := parseFile(args[0])
 			if err != nil {
@@ -174,9 +174,10 @@ func (a *app) printEdit(w io.Writer, result []byte) error {
 
 func (a *app) ledgerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "ledger [FILE]",
-		Short: "Show which lines a session was shown, and which of them went stale",
-		Args:  usage(cobra.MaximumNArgs(1)),
+		Use:     "ledger [FILE]",
+		Short:   "Show which lines a session was shown, and which of them went stale",
+		Example: "  mapd --session me ledger\n  mapd --session me ledger main.go --json",
+		Args:    usage(cobra.MaximumNArgs(1)), ValidArgsFunction: firstFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, roots, err := a.optionalFile(args)
 			if err != nil {
@@ -222,7 +223,8 @@ func (a *app) recoverCommand() *cobra.Command {
 		Short: "Find the reads of a turn that an agent's harness dropped",
 		Long: "Read a turn from stdin, {\"toolCalls\":[...],\"toolResults\":[...]}, and print the files whose reads were skipped.\n" +
 			"With an empty stdin: the reads of this --session that never arrived. With --reissue --json also their results.",
-		Args: usage(cobra.NoArgs),
+		Example: "  mapd recover < turn.json\n  mapd --session me recover --reissue --json < /dev/null",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			turn, err := io.ReadAll(a.stdin)
 			if err != nil {

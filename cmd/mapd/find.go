@@ -44,7 +44,8 @@ func (a *app) findCommand() *cobra.Command {
 				}
 				found = len(r.Results)
 				a.remarkFind(r)
-				return printFind(w, r, root.path, dir)
+				s := a.screenOf(w)
+				return printFind(s.writer(w, s.paintHit), r, root.path, dir)
 			})
 			if err == nil && found == 0 {
 				fmt.Fprintln(a.stderr, "mapd: nothing was found")
@@ -58,6 +59,8 @@ func (a *app) findCommand() *cobra.Command {
 	f.StringVar(&p.Kind, "kind", "", "find only symbols of this `kind`, such as function, method or class")
 	f.StringVar(&p.Path, "path", "", "search only files that this `glob` matches, such as '*.go' or 'src/**'")
 	f.BoolVar(&p.Regexp, "regexp", false, "QUERY is a regular expression")
+	completeFlag(cmd, "mode", oneOf(wire.FindAuto, wire.FindSymbol, wire.FindText))
+	cmd.ValidArgsFunction = a.symbolOfRoot
 	f.IntVar(&limit, "limit", wire.DefaultFindLimit, "print at most this `number` of results")
 	return cmd
 }

@@ -20,7 +20,7 @@ var rooms = []struct {
 	{"cmd/mapd/config", []string{"outline"}, "configuration is bytes and names of languages"},
 	{"cmd/mapd/doctor", []string{"cmd/mapd/config", "rpc/client", "rpc/socket", "rpc/wire", "outline", "outline/sandbox", "outline/symbol", "hashline"},
 		"it tries what a client and a daemon need, each by itself"},
-	{"cmd/mapd", []string{"cmd/mapd/config", "cmd/mapd/doctor", "cmd/mapd/install", "cmd/mapd/mcp", "rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "hashline"},
+	{"cmd/mapd", []string{"cmd/mapd/config", "cmd/mapd/doctor", "cmd/mapd/install", "cmd/mapd/mcp", "rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "outline/symbol", "hashline"},
 		"the command makes the rooms and joins them; its clients see the wire"},
 	{"cmd/mapd/install", []string{"hashline"}, "configurations of other programs have nothing to do with the daemon; hashline shows what changes"},
 	{"cmd/mapd/mcp", []string{"rpc/client", "rpc/wire", "hashline"}, "the bridge is a client: it sees the wire and no files"},

@@ -24,7 +24,8 @@ func (a *app) indexCommand() *cobra.Command {
 		Short: "Index a directory and wait until that is done",
 		Long: "Index the repository that DIR lies in, or DIR itself if it lies in none, and wait until that is done.\n" +
 			"The daemon then keeps the index up to date by itself, as long as a session uses it and some time longer.",
-		Args: usage(cobra.MaximumNArgs(1)),
+		Example: "  mapd index\n  mapd index ../other",
+		Args:    usage(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
@@ -46,6 +47,7 @@ func (a *app) indexCommand() *cobra.Command {
 			return a.index(cmd.Context(), c, root.path)
 		},
 	}
+	cmd.ValidArgsFunction = directories
 	cmd.Flags().BoolVar(&large, "large", false, "index even the home directory or /")
 	return cmd
 }

@@ -95,7 +95,8 @@ type app struct {
 	conf           *configuration
 	json           bool
 	session        string
-	umask          int // of this process, for files that the daemon makes for it
+	color          string // of --color; "" leaves it to the environment
+	umask          int    // of this process, for files that the daemon makes for it
 }
 
 // currentUmask returns the umask, which can only be read by setting it.
@@ -107,9 +108,11 @@ func currentUmask() int {
 
 func (a *app) commands() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "mapd",
-		Short:         "A daemon that keeps the truth about the files agents read",
-		Long:          "mapd answers reads with a structural map of the whole file, from one daemon that all agents of a user share.\nCommands that read start the daemon if none runs; nothing has to be configured.",
+		Use:   "mapd",
+		Short: "A daemon that keeps the truth about the files agents read",
+		Long:  "mapd answers reads with a structural map of the whole file, from one daemon that all agents of a user share.\nCommands that read start the daemon if none runs; nothing has to be configured.",
+		Example: "  mapd read main.go\n  mapd map main.go\n  mapd find NewServer\n" +
+			"  mapd status\n  mapd doctor",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usage(cobra.NoArgs),
@@ -120,6 +123,9 @@ func (a *app) commands() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result object as on the wire")
 	root.PersistentFlags().StringVar(&a.session, "session", a.conf.getenv("MAPD_SESSION"), "keep one ledger over several calls, under this `name` (default $MAPD_SESSION)")
+	root.PersistentFlags().StringVar(&a.color, "color", "", "use colours: `auto`, always or never (default $NO_COLOR, then auto)")
+	completeFlag(root, "color", oneOf("auto", "always", "never"))
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.AddCommand(
 		a.readCommand(), a.mapCommand(), a.checkCommand(), a.editCommand(), a.ledgerCommand(), a.recoverCommand(),
 		a.findCommand(), a.indexCommand(), a.statusCommand(), a.stopCommand(),

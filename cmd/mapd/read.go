@@ -43,7 +43,7 @@ func (a *app) readCommand() *cobra.Command {
 			if cmd.Flags().Changed("max-bytes") {
 				p.MaxBytes = &maxBytes
 			}
-			return a.call(cmd.Context(), t.roots, wire.MethodRead, p, printRead)
+			return a.call(cmd.Context(), t.roots, wire.MethodRead, p, a.painted(printRead, screen.paintAnchor))
 		},
 	}
 	f := cmd.Flags()
@@ -53,6 +53,9 @@ func (a *app) readCommand() *cobra.Command {
 	f.BoolVar(&noAnchors, "no-anchors", false, "show lines without LINE#HASH:")
 	f.IntVar(&maxLines, "max-lines", wire.DefaultMaxLines, "show at most this `number` of lines")
 	f.IntVar(&maxBytes, "max-bytes", wire.DefaultMaxBytes, "show at most this `number` of bytes")
+	cmd.ValidArgsFunction = firstFile
+	completeFlag(cmd, "symbol", a.symbolOfFile)
+	completeFlag(cmd, "map", oneOf(wire.MapAuto, "always", "never", "only"))
 	return cmd
 }
 
@@ -73,13 +76,23 @@ func (a *app) mapCommand() *cobra.Command {
 			if cmd.Flags().Changed("max-bytes") {
 				p.MaxBytes = &maxBytes
 			}
-			return a.call(cmd.Context(), t.roots, wire.MethodMap, p, printMap)
+			return a.call(cmd.Context(), t.roots, wire.MethodMap, p, a.painted(printMap, screen.paintRange))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&detail, "detail", "auto", "level of `detail`: auto, full, compact, minimal, outline or truncated")
 	f.IntVar(&maxBytes, "max-bytes", wire.DefaultMapMaxBytes, "print at most this `number` of bytes")
+	cmd.ValidArgsFunction = firstFile
+	completeFlag(cmd, "detail", oneOf("auto", "full", "compact", "minimal", "outline", "truncated"))
 	return cmd
+}
+
+// painted is print with its lines painted as stdout allows.
+func (a *app) painted(print func(io.Writer, []byte) error, paint func(screen, string) string) func(io.Writer, []byte) error {
+	return func(w io.Writer, result []byte) error {
+		s := a.screenOf(w)
+		return print(s.writer(w, func(line string) string { return paint(s, line) }), result)
+	}
 }
 
 // call asks the daemon, which it starts if none runs, and prints the result:

@@ -19,28 +19,32 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "status",
-		Short: "Show the running daemon: sessions, memory, counters, limits",
-		Long:  "Show the running daemon: sessions, workspaces, memory by owner, counters, limits, and how long\neach method takes; with --json the histograms too. It never starts one: without a daemon it fails.",
-		Args:  usage(cobra.NoArgs),
+	var watch bool
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Show the running daemon: sessions, memory, counters, limits",
+		Example: "  mapd status\n  mapd status --watch\n  mapd status --json",
+		Long:    "Show the running daemon: sessions, workspaces, memory by owner, counters, limits, and how long\neach method takes; with --json the histograms too. It never starts one: without a daemon it fails.",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.connectAny(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer c.Close()
+			s := a.screenOf(a.stdout)
+			if watch {
+				return a.watchStatus(cmd.Context(), c, s)
+			}
 			result, err := c.CallRaw(cmd.Context(), wire.MethodStatus, struct{}{})
 			if err != nil {
 				return callError(err)
 			}
-			if a.json {
-				_, err = fmt.Fprintf(a.stdout, "%s\n", result)
-				return err
-			}
-			return printStatus(a.stdout, result)
+			return a.showStatus(a.stdout, s, result)
 		},
 	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again every second, until it is interrupted or the daemon ends")
+	return cmd
 }
 
 func printStatus(w io.Writer, result []byte) error {
@@ -116,9 +120,10 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop",
-		Short: "End the running daemon and wait until it is gone",
-		Args:  usage(cobra.NoArgs),
+		Use:     "stop",
+		Example: "  mapd stop",
+		Short:   "End the running daemon and wait until it is gone",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.connectAny(cmd.Context())
 			if errors.Is(err, client.ErrNoDaemon) {

@@ -37,10 +37,11 @@ func (d *duplex) Close() error { return d.in.Close() }
 
 func (a *app) lspCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "lsp",
-		Short: "Join an editor on stdin and stdout to the shared daemon",
-		Long:  "Join an editor on stdin and stdout to the shared daemon, which is started if none runs.\nIt ends when the editor closes stdin or sends exit.",
-		Args:  usage(cobra.NoArgs),
+		Use:     "lsp",
+		Short:   "Join an editor on stdin and stdout to the shared daemon",
+		Long:    "Join an editor on stdin and stdout to the shared daemon, which is started if none runs.\nIt ends when the editor closes stdin or sends exit.",
+		Example: "  mapd lsp",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := client.Connect(cmd.Context(), client.Options{Start: true, Getenv: a.getenv})
 			if err != nil {
