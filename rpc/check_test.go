@@ -163,7 +163,7 @@ func TestLedgerAndForget(t *testing.T) {
 	if diff := cmp.Diff(want, ledger(a, `{"path":"a.txt"}`)); diff != "" {
 		t.Error(diff)
 	}
-	if r := ledger(a, `{}`); len(r.Files) != 2 || r.Files[0].Path != "b.txt" {
+	if r := ledger(a, `{}`); len(r.Files) != 2 || r.Files[0].Path != "a.txt" || r.Files[1].Path != "b.txt" {
 		t.Errorf("all files: %+v", r)
 	}
 

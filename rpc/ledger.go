@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"mapd/hashline"
@@ -134,6 +136,7 @@ func (s *Session) serveLedger(ctx context.Context, p wire.LedgerParams) (conn.Re
 			result.Files = append(result.Files, s.ledgerFile(ctx, f))
 		}
 	}
+	slices.SortFunc(result.Files, func(a, b wire.LedgerFile) int { return cmp.Compare(a.Path, b.Path) })
 	encoded, err := encode(result)
 	return news.told(conn.Reply{Result: encoded}), err
 }
