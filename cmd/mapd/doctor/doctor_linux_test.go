@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mapd/cmd/mapd/config"
+	"mapd/cmd/mapd/install"
 	"mapd/outline"
 	"mapd/outline/sandbox"
 )
@@ -133,12 +134,15 @@ func TestDefects(t *testing.T) {
 		}},
 		{"no proc", "watches", "not known", false, func(t *testing.T, opt *Options, _ map[string]string) { opt.Proc = "/nowhere" }},
 		{"worker", "workers", "timeout", false, func(t *testing.T, opt *Options, _ map[string]string) { opt.Outline.Memory = 1 << 20 }},
-		{"gone program", "clients", "claude-code: ", false, func(t *testing.T, _ *Options, env map[string]string) {
-			put(t, filepath.Join(env["HOME"], ".claude.json"), `{"mcpServers": {"mapd": {"command": "/gone/mapd", "args": ["mcp"]}}}`)
+		{"gone program", "clients", "claude-code: ", false, func(t *testing.T, opt *Options, env map[string]string) {
+			installed(t, env, "claude-code", "/gone/mapd")
 		}},
-		{"not in PATH", "clients", "which PATH does not lead to", false, func(t *testing.T, _ *Options, env map[string]string) {
+		{"not in PATH", "clients", "PATH does not lead to it", false, func(t *testing.T, _ *Options, env map[string]string) {
 			env["PATH"] = ""
-			put(t, filepath.Join(env["HOME"], ".config/nvim/lsp/mapd.lua"), `return { cmd = { "mapd", "lsp" } }`)
+			installed(t, env, "codex", "mapd")
+		}},
+		{"broken client", "clients", "cannot be read", false, func(t *testing.T, _ *Options, env map[string]string) {
+			put(t, filepath.Join(env["HOME"], ".claude.json"), "{")
 		}},
 	}
 	for _, test := range tests {
@@ -185,16 +189,24 @@ func watching(t *testing.T, proc string, instances, watches int) {
 	}
 }
 
-// A client that is set up well is named with the program that it runs; one that
-// merely mentions the name is not.
+// installed sets up a client to run a program.
+func installed(t *testing.T, env map[string]string, client, program string) {
+	t.Helper()
+	getenv := func(name string) string { return env[name] }
+	if _, err := install.Install(client, install.Options{Getenv: getenv, Command: program}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A client that is set up well is named with the program that it runs.
 func TestClients(t *testing.T) {
 	opt, env := healthy(t)
 	program := filepath.Join(env["HOME"], "bin", "mapd")
 	put(t, program, "#!/bin/sh\n")
 	os.Chmod(program, 0o700)
 	env["PATH"] = filepath.Dir(program)
-	put(t, filepath.Join(env["HOME"], ".codex/config.toml"), "[mcp_servers.mapd]\ncommand = \"mapd\"\nargs = [\"mcp\"]\n")
-	put(t, filepath.Join(env["HOME"], ".config/zed/settings.json"), `{"context_servers": {"mapd": {"command": {"path": "`+program+`"}}}}`)
+	installed(t, env, "codex", "mapd")
+	installed(t, env, "zed", program)
 	put(t, filepath.Join(env["HOME"], ".config/opencode/opencode.json"), `{"theme": "mapdark"}`)
 	var lines []string
 	for _, f := range checkClients(t.Context(), opt) {
