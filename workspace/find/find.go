@@ -66,6 +66,7 @@ type run struct {
 	*Search
 	near    nearness
 	workers int
+	missing []int   // for each root how many files have no names that are known
 	inner   [][]int // for each root those inside of it
 	starts  []int   // number of the first file of each root, and of all files
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,11 +42,16 @@ type tree struct {
 // "" for the directory itself.
 func newTree(t testing.TB, files map[string]string, roots ...string) *tree {
 	t.Helper()
+	return newTreeOf(t, workspace.Options{Outlines: outline.New(outline.Options{})}, files, roots...)
+}
+
+func newTreeOf(t testing.TB, opt workspace.Options, files map[string]string, roots ...string) *tree {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tree{t: t, dir: dir, cache: workspace.NewCache(workspace.Options{Outlines: outline.New(outline.Options{})})}
+	tr := &tree{t: t, dir: dir, cache: workspace.NewCache(opt)}
 	t.Cleanup(func() { tr.cache.Close() })
 	for path, content := range files {
 		tr.write(path, content)
@@ -294,18 +300,52 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// slow is an extractor that waits.
+// slow is an extractor that waits until its gate is closed.
 type slow struct {
 	*outline.Extractor
-	gate chan struct{}
+	gate atomic.Pointer[chan struct{}]
 }
 
-func (s slow) Extract(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {
+func newSlow() (s *slow, gate chan struct{}) {
+	s = &slow{Extractor: outline.New(outline.Options{})}
+	return s, s.shut()
+}
+
+// shut makes the extractor wait for another gate.
+func (s *slow) shut() (gate chan struct{}) {
+	gate = make(chan struct{})
+	s.gate.Store(&gate)
+	return gate
+}
+
+func (s *slow) Extract(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {
 	select {
-	case <-s.gate:
+	case <-*s.gate.Load():
 		return s.Extractor.Extract(ctx, lang, text)
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// Symbols for which the index has no room are found all the same, unless that
+// takes too long.
+func TestNamesWithoutRoom(t *testing.T) {
+	x, gate := newSlow()
+	close(gate)
+	tr := newTreeOf(t, workspace.Options{Outlines: x, Limits: workspace.Limits{IndexBytes: 1000, OutlineBytes: 1}}, map[string]string{})
+	for i := range 60 {
+		tr.write(fmt.Sprintf("f%02d.go", i), fmt.Sprintf("package a\n\nfunc Get%d() {}\n", i))
+	}
+	tr.Limit = 100
+	r := tr.symbols("get")
+	if held := tr.Roots[0].Workspace.Index().Indexed(); len(r.Hits) != 60 || len(r.Degraded) > 0 || held >= 60 {
+		t.Fatalf("%d hits, %+v, the names of %d files are held", len(r.Hits), r.Degraded, held)
+	}
+	defer close(x.shut())
+	tr.Patience = time.Second
+	r = tr.symbols("get")
+	if len(r.Degraded) != 1 {
+		t.Errorf("%d hits, %+v", len(r.Hits), r.Degraded)
 	}
 }
 
@@ -314,8 +354,8 @@ func TestDegradedWhileIndexing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := make(chan struct{})
-	cache := workspace.NewCache(workspace.Options{Outlines: slow{outline.New(outline.Options{}), gate}})
+	x, gate := newSlow()
+	cache := workspace.NewCache(workspace.Options{Outlines: x})
 	defer cache.Close()
 	tr := &tree{t: t, dir: dir, cache: cache}
 	tr.write("a.go", server)

@@ -3,6 +3,7 @@ package find
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"mapd/workspace/names"
@@ -49,14 +50,29 @@ func (s *Search) Symbols(ctx context.Context, text string, weakest names.Class) 
 		return Result{}, err
 	}
 	defer r.end()
-	out := Result{Degraded: degraded}
+	out := Result{}
 	q := names.NewQuery(text, names.QueryOptions{Kinds: s.Kinds, Weakest: weakest})
 	out.Hits, out.Truncated, err = r.symbols(ctx, q)
 	if err == nil && len(out.Hits) == 0 && q.CaseMatters() {
 		q = names.NewQuery(text, names.QueryOptions{Kinds: s.Kinds, Weakest: weakest, Fold: true})
 		out.Hits, out.Truncated, err = r.symbols(ctx, q)
 	}
+	if err == nil {
+		out.Degraded = r.withMissing(degraded)
+	}
 	return out, err
+}
+
+// withMissing adds to why roots are degraded those that lack names.
+func (r *run) withMissing(degraded []Degraded) []Degraded {
+	for i, root := range r.Roots {
+		known := slices.ContainsFunc(degraded, func(d Degraded) bool { return d.Root == root.Path })
+		if r.missing[i] > 0 && !known {
+			why := fmt.Sprintf("the symbols of %d files are not known: there was no room for them, or no time", r.missing[i])
+			degraded = append(degraded, Degraded{root.Path, why})
+		}
+	}
+	return degraded
 }
 
 // symbols returns the best hits of a query. The files of the best candidates are
@@ -111,15 +127,30 @@ const blockFiles = 64
 // so many.
 func (r *run) candidates(ctx context.Context, q *names.Query) ([]candidate, error) {
 	found := make([]best, r.workers)
+	missing := make([][]int, r.workers) // files without names, by root
+	limited, cancel := context.WithTimeout(ctx, r.Patience)
+	defer cancel()
+	for i := range missing {
+		missing[i] = make([]int, len(r.Roots))
+	}
 	r.each(ctx, r.files(), blockFiles, func(worker, first, end int) {
 		b := &found[worker]
 		b.most = r.Limit + 1
 		for n := first; n < end; n++ {
-			r.match(q, n, b)
+			if !r.match(limited, q, n, b) {
+				_, root := r.file(n)
+				missing[worker][root]++
+			}
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	r.missing = make([]int, len(r.Roots))
+	for _, counts := range missing {
+		for root, n := range counts {
+			r.missing[root] += n
+		}
 	}
 	all := best{most: r.Limit + 1}
 	for _, b := range found {
@@ -129,11 +160,11 @@ func (r *run) candidates(ctx context.Context, q *names.Query) ([]candidate, erro
 	return all.list, nil
 }
 
-// match adds the candidates of file n.
-func (r *run) match(q *names.Query, n int, b *best) {
-	list, ok := r.held(n)
+// match adds the candidates of file n. It reports whether its names are known.
+func (r *run) match(ctx context.Context, q *names.Query, n int, b *best) bool {
+	list, ok := r.held(ctx, n)
 	if !ok {
-		return
+		return false
 	}
 	near := -1
 	q.Search(list, func(m names.Match) {
@@ -148,15 +179,16 @@ func (r *run) match(q *names.Query, n int, b *best) {
 			b.add(candidate{rank: rank(m, list.At(m.Index), near), file: n, symbol: m.Index})
 		}
 	})
+	return true
 }
 
-// held returns the names of file n as far as they are known.
-func (r *run) held(n int) (names.Names, bool) {
+// held returns the names of file n, unless they are not known before ctx ends.
+func (r *run) held(ctx context.Context, n int) (names.Names, bool) {
 	if known := r.verified[n]; known != nil && known.changed { // nobody writes it now
 		return known.names, true
 	}
-	f, _ := r.file(n)
-	return f.Names()
+	f, root := r.file(n)
+	return r.Roots[root].Workspace.NamesOf(ctx, f)
 }
 
 // rank orders candidates but for their paths and lines.
