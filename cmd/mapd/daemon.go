@@ -301,7 +301,12 @@ func (a *app) serveStdio(ctx context.Context, conf *configuration, log *slog.Log
 		return err
 	}
 	defer end()
-	return server.ServeConn(ctx, a.stdio(), rpc.Peer{})
+	farewell := &farewell{}
+	a.stdin = io.TeeReader(a.stdin, farewell)
+	if err := server.ServeConn(ctx, a.stdio(), rpc.Peer{}); err != nil {
+		return err
+	}
+	return farewell.err()
 }
 
 // version is the version of the program as the go command recorded it.
