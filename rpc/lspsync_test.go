@@ -114,7 +114,6 @@ func TestTheOpenDocumentCounts(t *testing.T) {
 func TestUnknownTextUntilItIsSentAgain(t *testing.T) {
 	for name, spoil := range map[string]func(e editor, uri string){
 		"an old version":      func(e editor, uri string) { e.change(uri, 4, "0:0-0:0 x") },
-		"the same version":    func(e editor, uri string) { e.change(uri, 5, "0:0-0:0 x") },
 		"a range backwards":   func(e editor, uri string) { e.change(uri, 6, "1:1-0:0 x") },
 		"inside a character":  func(e editor, uri string) { e.change(uri, 6, "2:3-2:3 x") },
 		"a second bad change": func(e editor, uri string) { e.change(uri, 6, "0:0-0:0 x", "1:1-0:0 x") },

@@ -144,14 +144,15 @@ func (s *Set) OpenUnknown(d Document, why error) (*Set, error) {
 	return next.lose(d.Key, why)
 }
 
-// Change applies changes to a document and gives it a version, which must be
-// newer than the one before.
+// Change applies changes to a document and gives it a version, which must not be
+// older than the one before. It may be the same: Neovim sends what one command
+// changes in several places, such as an undo, as several changes of one version.
 func (s *Set) Change(key string, version int64, changes []Change, e Encoding) (*Set, error) {
 	d, found := s.Get(key)
 	if !found {
 		return s, fmt.Errorf("change %s: it is not open", key)
 	}
-	if version <= d.Version {
+	if version < d.Version {
 		return s.lose(key, fmt.Errorf("version %d came after version %d", version, d.Version))
 	}
 	next := *d

@@ -71,20 +71,22 @@ func (e *editor) holds(key, want string) {
 
 var roomy = Limits{Documents: 10, Bytes: 1 << 20}
 
-func TestVersionsMustIncrease(t *testing.T) {
+func TestVersionsMustNotFall(t *testing.T) {
 	e := newEditor(t, roomy)
 	e.open("a", 5, "one\n")
 	e.change("a", 6, 0, "x")
 	e.holds("a", "xone\n")
 	e.change("a", 9, 0, "y") // gaps are allowed
 	e.holds("a", "yxone\n")
-	e.change("a", 9, 0, "z")
+	e.change("a", 9, 0, "z") // several changes of one version
+	e.holds("a", "zyxone\n")
+	e.change("a", 8, 0, "z")
 	if e.holds("a", "?"); e.err == nil {
-		t.Error("a version that came twice is no error")
+		t.Error("a version that fell is no error")
 	}
 	e.change("a", 10, 0, "z")
 	e.holds("a", "?")
-	e.change("a", 10, -1, "an old whole text") // version 10 was seen
+	e.change("a", 9, -1, "an old whole text") // version 10 was seen
 	e.holds("a", "?")
 	e.change("a", 11, -1, "whole")
 	e.holds("a", "whole")
