@@ -295,8 +295,8 @@ func TestDocumentsHaveLimits(t *testing.T) {
 	}
 	two, three := d.lsp(`{}`), d.lsp(`{}`)
 	two.open(uri("a.go"), "go", 1, source)
-	three.open(uri("a.go"), "go", 1, source)
 	two.shows(uri("a.go"), "f")
+	three.open(uri("a.go"), "go", 1, source)
 	three.shows(uri("a.go"), "-32803 file_too_large") // all editors together
 	if used := d.server.Status().Memory["texts"]; used < 20_000 || used > 30_000 {
 		t.Errorf("the documents take %d bytes", used)
