@@ -81,6 +81,8 @@ func (w *Workspace) begin(trust bool) *generation {
 	case err != nil:
 		g.why = "the root cannot be read: " + err.Error()
 		tree = newScanned()
+	case tree.skipped[SkipUnreadable][""]:
+		g.why = "the root cannot be read: permission denied"
 	case tree.watch != nil:
 		g.why = tree.watch.Error()
 	case len(tree.skipped[SkipTooMany]) > 0:

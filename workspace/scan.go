@@ -147,6 +147,9 @@ func (w *walker) list(dir place, own, parent *ignore.Dir, rel string, depth int)
 	}
 	self, err := dir.stat(".")
 	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			w.skip(SkipUnreadable, rel)
+		}
 		return
 	}
 	names, more, err := dir.names(1 << 20)
