@@ -87,6 +87,16 @@ func (m *LineMap) Lines() int {
 // NewLines returns the number of lines of the newer text.
 func (m *LineMap) NewLines() int { return m.newLines }
 
+// Proven returns how many lines of the older text provably stand in the newer
+// one.
+func (m *LineMap) Proven() int {
+	n := 0
+	for _, i := range m.kept {
+		n += m.spans[i].len
+	}
+	return n
+}
+
 // Line returns the fate of line n of the older text. It panics unless
 // 1 <= n <= Lines().
 func (m *LineMap) Line(n int) Fate {

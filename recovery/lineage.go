@@ -119,7 +119,16 @@ func (l *Lineage) Map(path, from, to string, text func(snapshot string) (*hashli
 	if !ok {
 		return nil, false
 	}
-	return compose(compose(before, between), after), true
+	way := compose(compose(before, between), after)
+	if before == nil && after == nil {
+		return way, true
+	}
+	// What the edits changed may have been put back by the change between them,
+	// as a checkout does. Then the bytes prove more than the way.
+	if straight, ok := compare(from, to, text); ok && straight.Proven() > way.Proven() {
+		return straight, true
+	}
+	return way, true
 }
 
 // compare returns the map between two versions by comparing them; nil if they

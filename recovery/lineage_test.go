@@ -137,6 +137,19 @@ func TestLineageReturnsToEarlierBytes(t *testing.T) {
 	l.want(v0, "- 1 2 3")
 }
 
+// An edit that another program took back has no part in what became of a line.
+func TestLineageOfEditsTakenBack(t *testing.T) {
+	l := newLived(t, "a\nb\nc\nd\n")
+	v1 := l.at
+	v2 := l.edit(hashline.Edit{Op: hashline.Replace, Start: 2, End: 2, Lines: []string{"mine"}})
+	l.foreign("a\nb\nc\nd\n")
+	l.foreign("new\na\nb\nc\nd\n")
+	l.want(v1, "2 3 4 5")
+	l.want(v2, "2 - 4 5")
+	l.edit(remove(1, 1), remove(5, 5))
+	l.want(v1, "1 2 3 -")
+}
+
 func TestLineageBranches(t *testing.T) {
 	// Two edits of the same version, with a foreign change back in between: the
 	// way that leads to the live version is taken.
