@@ -18,7 +18,7 @@ func init() {
 			"namespace_declaration":             {kind: symbol.Namespace},
 			"file_scoped_namespace_declaration": {kind: symbol.Namespace},
 			"class_declaration":                 {kind: symbol.Class, act: visit | fields | typeBody},
-			"record_declaration":                {kind: symbol.Class, act: visit | fields | typeBody},
+			"record_declaration":                {do: csharpRecord, act: visit | fields | typeBody},
 			"struct_declaration":                {kind: symbol.Struct, act: visit | fields | typeBody},
 			"interface_declaration":             {kind: symbol.Interface, act: visit | fields | typeBody},
 			"enum_declaration":                  {kind: symbol.Enum, act: visit | fields | typeBody},
@@ -95,6 +95,27 @@ func below(kind symbol.Kind, declarator string) func(*extraction, int, *scope) {
 			j = x.nodes[j].next
 		}
 	}
+}
+
+// csharpRecord defines a record with its parameters as properties.
+func csharpRecord(x *extraction, i int, sc *scope) {
+	name := x.field(i, "name")
+	if name < 0 {
+		x.children(i, sc)
+		return
+	}
+	d := x.defAt(i, name, symbol.Class)
+	d.sigEnd = x.bodyStart(i)
+	d.children = func(sc *scope) {
+		if open := x.openAfter(x.nodes[name].end); open >= 0 {
+			x.addComponents(i, open, symbol.Property, lastWord, sc)
+			for k := range sc.symbols {
+				sc.symbols[k].Exported = true
+			}
+		}
+		x.children(i, sc)
+	}
+	x.define(sc, i, d)
 }
 
 func csharpUsing(x *extraction, i int, sc *scope) {

@@ -121,6 +121,12 @@ func javaRecord(x *extraction, i int, sc *scope) {
 	}
 	d := x.defAt(i, name, symbol.Class)
 	d.sigEnd = x.bodyStart(i)
+	d.children = func(sc *scope) {
+		if list := x.field(i, "parameters"); list >= 0 {
+			x.addComponents(i, x.nodes[list].start, symbol.Field, lastWord, sc)
+		}
+		x.children(i, sc)
+	}
 	x.define(sc, i, d)
 }
 

@@ -172,6 +172,11 @@ func jsMethod(x *extraction, i int, sc *scope) {
 		d.children = func(sc *scope) { sc.inFunc, sc.local = true, true; inner(sc) }
 	}
 	x.define(sc, i, d)
+	if d.kind == symbol.Constructor && x.t.lang.name != "javascript" {
+		if open := x.openAfter(x.nodes[name].end); open >= 0 {
+			x.addComponents(i, open, symbol.Property, matched(tsMember), sc)
+		}
+	}
 }
 
 func hasWord(text []byte, word string) bool {

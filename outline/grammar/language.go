@@ -11,7 +11,7 @@ import (
 
 // Version changes whenever the same bytes may give another outline: a grammar
 // or a table changed. It is part of cache keys.
-const Version = "1"
+const Version = "2"
 
 // A language is the table of one grammar.
 type language struct {

@@ -85,6 +85,11 @@ func phpMethod(x *extraction, i int, sc *scope) {
 	}
 	d.sigEnd = x.bodyStart(i)
 	x.define(sc, i, d)
+	if d.kind == symbol.Constructor {
+		if open := x.openAfter(x.nodes[name].end); open >= 0 {
+			x.addComponents(i, open, symbol.Property, matched(phpPromoted), sc)
+		}
+	}
 }
 
 // phpAssignment defines a function that is bound to a variable.

@@ -19,10 +19,10 @@ func init() {
 			"package_clause":       {do: scalaPackage},
 			"package_object":       {kind: symbol.Object, act: visit | fields | typeBody},
 			"import_declaration":   {do: scalaImport, act: keep},
-			"class_definition":     {kind: symbol.Class, act: visit | fields | typeBody},
+			"class_definition":     {do: scalaClass(symbol.Class), act: visit | fields | typeBody},
 			"object_definition":    {kind: symbol.Object, act: visit | fields | typeBody},
-			"trait_definition":     {kind: symbol.Interface, act: visit | fields | typeBody},
-			"enum_definition":      {kind: symbol.Enum, act: visit | fields | typeBody},
+			"trait_definition":     {do: scalaClass(symbol.Interface), act: visit | fields | typeBody},
+			"enum_definition":      {do: scalaClass(symbol.Enum), act: visit | fields | typeBody},
 			"simple_enum_case":     {kind: symbol.EnumMember},
 			"full_enum_case":       {kind: symbol.EnumMember, act: visit | fields | typeBody},
 			"function_definition":  {do: scalaFunction, act: visit | fields | function},
@@ -44,7 +44,7 @@ func init() {
 			"modifiers": 0, "extends_clause": visit | gate, "generic_type": 0, "stable_identifier": 0,
 		},
 		otherwise: visit | gate, braces: true,
-		fields:    []string{"name", "body", "pattern", "value", "return_type", "parameters"},
+		fields:    []string{"name", "body", "pattern", "value", "return_type", "parameters", "class_parameters"},
 		triggers:  []string{"def ", "class ", "object ", "trait ", "=>"},
 		modifiers: []string{"private", "protected", "override", "final", "sealed", "abstract", "implicit", "lazy", "case", "inline", "opaque", "open", "transparent"},
 		split:     scalaStart.Match, finish: scalaFinish,
@@ -64,6 +64,31 @@ var (
 	scalaStart  = regexp.MustCompile(`^` + scalaWords + `(?:class|object|trait|enum|def|val|var|type|given|extension|package|import)\b|^@`)
 	scalaMember = regexp.MustCompile(`^` + scalaWords + `(?:class|object|trait|enum|def)\b|^@\w`)
 )
+
+// scalaClass returns a rule that defines a class with those of its parameters
+// that are values: all of a case class, else those that say so.
+func scalaClass(kind symbol.Kind) func(*extraction, int, *scope) {
+	return func(x *extraction, i int, sc *scope) {
+		name := x.field(i, "name")
+		if name < 0 {
+			x.children(i, sc)
+			return
+		}
+		d := x.defAt(i, name, kind)
+		d.sigEnd = x.bodyStart(i)
+		values := matched(scalaVal)
+		if hasWord(x.head(d), "case") {
+			values = matched(scalaPlain)
+		}
+		d.children = func(sc *scope) {
+			if list := x.field(i, "class_parameters"); list >= 0 {
+				x.addComponents(i, x.nodes[list].start, symbol.Field, values, sc)
+			}
+			x.children(i, sc)
+		}
+		x.define(sc, i, d)
+	}
+}
 
 func scalaPackage(x *extraction, i int, sc *scope) {
 	if name := x.field(i, "name"); name >= 0 {

@@ -69,6 +69,8 @@ function definitions(path) {
     } else if (ts.isConstructorDeclaration(node)) {
       add("method", "constructor", node);
       inside = true;
+    } else if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent)) {
+      add("property", nameOf(node.name), node);
     } else if (ts.isGetAccessor(node) || ts.isSetAccessor(node)) {
       if (ts.isClassLike(node.parent) || ts.isObjectLiteralExpression(node.parent)) add("property", nameOf(node.name), node);
       inside = true;
