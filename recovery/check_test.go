@@ -1,21 +1,15 @@
 package recovery
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"mapd/hashline"
+	"mapd/hashline/cases"
 )
-
-var update = flag.Bool("update", false, "write what is into the cases of testdata; read the difference before committing it")
 
 // TestCheckCases runs the cases in testdata/check. A case is some sections with
 // one name:
@@ -36,65 +30,12 @@ var update = flag.Bool("update", false, "write what is into the cases of testdat
 //
 // In a text, \r and \ufeff stand for these characters.
 func TestCheckCases(t *testing.T) {
-	names, err := filepath.Glob("testdata/check/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	count := 0
-	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range checkCases(t, archive) {
-			count++
-			t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar")+"/"+c.name, func(t *testing.T) { c.run(t) })
-		}
-		if *update {
-			if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if count < 40 {
-		t.Errorf("%d cases, want at least 40", count)
-	}
+	cases.Run(t, "testdata/check/*.txtar", 40, func(string) func(*testing.T, *cases.Case) { return runCheckCase })
 }
 
 type checkCase struct {
-	name     string
 	versions []string // names of delivered versions, in order
 	texts    map[string]*hashline.Text
-	ask      string
-	want     *txtar.File
-}
-
-func checkCases(t *testing.T, a *txtar.Archive) []*checkCase {
-	var out []*checkCase
-	for i := range a.Files {
-		f := &a.Files[i]
-		name, section, ok := strings.Cut(f.Name, "/")
-		if !ok {
-			t.Fatalf("section %q", f.Name)
-		}
-		if n := len(out); n == 0 || out[n-1].name != name {
-			out = append(out, &checkCase{name: name, texts: map[string]*hashline.Text{}})
-		}
-		c := out[len(out)-1]
-		switch section {
-		case "ask":
-			c.ask = string(f.Data)
-		case "want":
-			c.want = f
-		default:
-			text := strings.NewReplacer(`\r`, "\r", `\ufeff`, "\ufeff").Replace(string(f.Data))
-			c.texts[section] = hashline.NewText([]byte(text))
-			if section != "live" {
-				c.versions = append(c.versions, section)
-			}
-		}
-	}
-	return out
 }
 
 // fakeTexts are versions by their names, compared directly.
@@ -118,7 +59,7 @@ func (f fakeTexts) Map(snapshot string) (*hashline.LineMap, bool) {
 
 // asking is the state of a case while its questions are asked.
 type asking struct {
-	*checkCase
+	checkCase
 	t        *testing.T
 	ledger   *Ledger
 	served   bool
@@ -129,9 +70,20 @@ type asking struct {
 	out      strings.Builder
 }
 
-func (c *checkCase) run(t *testing.T) {
-	a := &asking{checkCase: c, t: t, ledger: NewLedgers(1 << 20).New(), evicted: map[string]bool{}, width: hashline.DefaultWidth}
-	for line := range strings.Lines(c.ask) {
+func runCheckCase(t *testing.T, c *cases.Case) {
+	read := checkCase{texts: map[string]*hashline.Text{}}
+	for _, section := range c.Sections {
+		if section == "ask" || section == "want" {
+			continue
+		}
+		text := strings.NewReplacer(`\r`, "\r", `\ufeff`, "\ufeff").Replace(c.Raw(section))
+		read.texts[section] = hashline.NewText([]byte(text))
+		if section != "live" {
+			read.versions = append(read.versions, section)
+		}
+	}
+	a := &asking{checkCase: read, t: t, ledger: NewLedgers(1 << 20).New(), evicted: map[string]bool{}, width: hashline.DefaultWidth}
+	for line := range strings.Lines(c.Raw("ask")) {
 		a.answer(strings.TrimSuffix(line, "\n"))
 	}
 	if len(a.verdicts) > 0 {
@@ -141,13 +93,7 @@ func (c *checkCase) run(t *testing.T) {
 			a.checkRemap(old, r.Remaps[old])
 		}
 	}
-	if got := a.out.String(); got != string(c.want.Data) {
-		if *update {
-			c.want.Data = []byte(got)
-			return
-		}
-		t.Errorf("got:\n%swant:\n%s", got, c.want.Data)
-	}
+	c.Compare(t, "want", a.out.String())
 }
 
 func (a *asking) scene() *Scene {

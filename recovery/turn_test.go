@@ -4,56 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
+	"mapd/hashline/cases"
 )
 
 // TestTurnCases runs the cases in testdata/turn: NAME/turn is a turn, and
 // NAME/want its reads that were dropped, one line each: the id of the call, the
 // path, the parameters.
 func TestTurnCases(t *testing.T) {
-	names, err := filepath.Glob("testdata/turn/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := 0; i+1 < len(archive.Files); i += 2 {
-			turn, want := archive.Files[i], &archive.Files[i+1]
-			c, ok := strings.CutSuffix(turn.Name, "/turn")
-			if !ok || want.Name != c+"/want" {
-				t.Fatalf("sections %q, %q", turn.Name, want.Name)
-			}
-			t.Run(c, func(t *testing.T) {
-				got := dropped(t, turn.Data)
-				if got == string(want.Data) {
-					return
-				}
-				if *update {
-					want.Data = []byte(got)
-					return
-				}
-				t.Errorf("got:\n%swant:\n%s", got, want.Data)
-			})
-		}
-		if *update {
-			if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	cases.Run(t, "testdata/turn/*.txtar", 1, func(string) func(*testing.T, *cases.Case) {
+		return func(t *testing.T, c *cases.Case) { c.Compare(t, "want", dropped(t, c.Raw("turn"))) }
+	})
 }
 
-func dropped(t *testing.T, data []byte) string {
+func dropped(t *testing.T, data string) string {
 	t.Helper()
-	turn, err := ParseTurn(data)
+	turn, err := ParseTurn([]byte(data))
 	if err != nil {
 		return err.Error() + "\n"
 	}

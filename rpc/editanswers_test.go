@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"mapd/hashline"
 	"mapd/rpc/wire"
@@ -104,37 +103,4 @@ func compareLines(a, b string) int {
 	x, _ := strconv.Atoi(lineOf(a))
 	y, _ := strconv.Atoi(lineOf(b))
 	return x - y
-}
-
-// decodeText reads the notation of a text.
-func decodeText(t *testing.T, data []byte) string {
-	t.Helper()
-	var sb strings.Builder
-	for line := range strings.Lines(string(data)) {
-		body, noEnd := strings.CutSuffix(strings.TrimSuffix(line, "\n"), `\c`)
-		s, err := strconv.Unquote(`"` + strings.NewReplacer(`"`, `\"`, "\t", `\t`).Replace(body) + `"`)
-		if err != nil {
-			t.Fatalf("line %q: %v", line, err)
-		}
-		sb.WriteString(s)
-		if !noEnd {
-			sb.WriteByte('\n')
-		}
-	}
-	return sb.String()
-}
-
-// encodeText writes the notation of a text.
-func encodeText(s string) string {
-	var sb strings.Builder
-	for line := range strings.Lines(s) {
-		body, ended := strings.CutSuffix(line, "\n")
-		quoted := strconv.Quote(body)
-		sb.WriteString(strings.NewReplacer(`\"`, `"`, `\t`, "\t").Replace(quoted[1 : len(quoted)-1]))
-		if !ended {
-			sb.WriteString(`\c`)
-		}
-		sb.WriteByte('\n')
-	}
-	return sb.String()
 }

@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,13 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"mapd/hashline"
+	"mapd/hashline/cases"
 	"mapd/rpc/wire"
 )
-
-var update = flag.Bool("update", false, "write what is into the cases of testdata; read the difference before committing it")
 
 // TestEditCases runs the cases in testdata/edit: what agents and other programs
 // do to one file, what the agents are answered, and what the file holds then. A
@@ -35,37 +31,18 @@ var update = flag.Bool("update", false, "write what is into the cases of testdat
 // Beside what is written there, an edit that is not applied must leave the file
 // untouched, and none may leave anything else behind.
 func TestEditCases(t *testing.T) {
-	names, err := filepath.Glob("testdata/edit/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	count := 0
-	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		family := strings.TrimSuffix(filepath.Base(name), ".txtar")
+	cases.Run(t, "testdata/edit/*.txtar", 60, func(family string) func(*testing.T, *cases.Case) {
 		d := newDaemon(t)
-		for i, c := range editCases(t, archive) {
+		count := 0
+		return func(t *testing.T, c *cases.Case) {
 			count++
-			t.Run(family+"/"+c.name, func(t *testing.T) { c.run(t, d, fmt.Sprintf("%s-%d", family, i)) })
+			(&editCase{Case: c, t: t, d: d, dir: fmt.Sprintf("%s-%d", family, count)}).run()
 		}
-		if *update {
-			if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if count < 60 {
-		t.Errorf("%d cases, want at least 60", count)
-	}
+	})
 }
 
 type editCase struct {
-	name     string
-	sections map[string]*txtar.File
-
+	*cases.Case
 	t        *testing.T
 	d        *daemon
 	dir      string // of the case, in the daemon's folder
@@ -80,54 +57,25 @@ type editCase struct {
 	out      strings.Builder
 }
 
-func editCases(t *testing.T, a *txtar.Archive) []*editCase {
-	var out []*editCase
-	for i := range a.Files {
-		f := &a.Files[i]
-		name, section, ok := strings.Cut(f.Name, "/")
-		if !ok {
-			t.Fatalf("section %q", f.Name)
-		}
-		if n := len(out); n == 0 || out[n-1].name != name {
-			out = append(out, &editCase{name: name, sections: map[string]*txtar.File{}})
-		}
-		out[len(out)-1].sections[section] = f
-	}
-	return out
-}
-
-func (c *editCase) run(t *testing.T, d *daemon, dir string) {
-	c.t, c.d, c.dir, c.as = t, d, dir, "a"
+func (c *editCase) run() {
+	d, dir := c.d, c.dir
+	c.as = "a"
 	c.agents, c.anchors, c.snapshot = map[string]*agent{}, map[string]map[int]string{}, map[string]string{}
-	if old := c.sections["old"]; old != nil {
-		d.write(dir+"/f", decodeText(t, old.Data))
+	if c.Has("old") {
+		d.write(dir+"/f", c.Text(c.t, "old"))
 	} else {
 		d.write(dir+"/.keep", "")
 	}
-	for line := range strings.Lines(string(c.sections["steps"].Data)) {
+	for line := range strings.Lines(c.Raw("steps")) {
 		c.step(strings.TrimSuffix(line, "\n"))
 	}
 	c.send()
 	for _, a := range c.agents {
 		a.conn.Close()
 	}
-	c.compare("want", c.out.String())
-	if c.sections["new"] != nil {
-		c.compare("new", encodeText(c.content("f")))
-	}
-}
-
-func (c *editCase) compare(section, got string) {
-	c.t.Helper()
-	f := c.sections[section]
-	switch {
-	case f == nil:
-		c.t.Fatalf("got %s, which the case does not have:\n%s", section, got)
-	case string(f.Data) == got:
-	case *update:
-		f.Data = []byte(got)
-	default:
-		c.t.Errorf("%s:\n%swant:\n%s", section, got, f.Data)
+	c.Compare(c.t, "want", c.out.String())
+	if c.Has("new") {
+		c.Compare(c.t, "new", cases.Encode(c.content("f")))
 	}
 }
 
@@ -176,7 +124,7 @@ func (c *editCase) step(line string) {
 	switch word {
 	case "|":
 		last := &c.pending.Edits[len(c.pending.Edits)-1]
-		payload := strings.TrimSuffix(decodeText(c.t, []byte(c.named(rest)+"\n")), "\n")
+		payload := strings.TrimSuffix(cases.Decode(c.t, c.named(rest)+"\n"), "\n")
 		*last.Lines = append(*last.Lines, payload)
 		return
 	case "and":
@@ -238,7 +186,7 @@ func (c *editCase) becomes(rest string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.d.write(c.dir+"/f", decodeText(c.t, c.sections[name].Data))
+	c.d.write(c.dir+"/f", c.Text(c.t, name))
 	if how == "with the same time" {
 		if err := os.Chtimes(c.path("f"), before.ModTime(), before.ModTime()); err != nil {
 			c.t.Fatal(err)
@@ -298,12 +246,11 @@ func (c *editCase) anchor(where string) string {
 	if err != nil {
 		c.t.Fatalf("anchor %q", where)
 	}
-	text := c.sections[source]
 	switch {
 	case source == "live":
 		return hashline.NewText([]byte(c.content("f"))).Anchor(n, 4).String()
-	case text != nil:
-		return hashline.NewText([]byte(decodeText(c.t, text.Data))).Anchor(n, 4).String()
+	case c.Has(source):
+		return hashline.NewText([]byte(c.Text(c.t, source))).Anchor(n, 4).String()
 	case c.anchors[source][n] == "":
 		c.t.Fatalf("%s did not show line %d", source, n)
 	}
