@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +27,9 @@ type findRequest struct {
 	query   string
 	kinds   []symbol.Kind
 	glob    find.Glob
-	mode    string        // not auto if that says the same
-	pattern *grep.Pattern // unless mode is symbol
+	mode    string         // not auto if that says the same
+	pattern *grep.Pattern  // unless mode is symbol
+	expr    *regexp.Regexp // for names, with mode symbol; may be nil
 	limit   int
 }
 
@@ -55,16 +57,20 @@ func parseFind(p wire.FindParams) (findRequest, error) {
 	if err := r.choose(p); err != nil {
 		return r, err
 	}
-	if r.mode != wire.FindSymbol {
-		if r.pattern, err = grep.Compile(p.Query, p.Regexp); err != nil {
-			return r, wire.Errorf(wire.InvalidParams, "query: %v", err)
-		}
+	switch {
+	case r.mode != wire.FindSymbol:
+		r.pattern, err = grep.Compile(p.Query, p.Regexp)
+	case p.Regexp:
+		r.expr, err = grep.Expression(p.Query)
+	}
+	if err != nil {
+		return r, wire.Errorf(wire.InvalidParams, "query: %v", err)
 	}
 	return r, nil
 }
 
-// choose narrows the mode to what the other parameters leave: expressions are
-// about text, kinds about symbols.
+// choose narrows the mode auto by the other parameters: who gives an expression
+// wants lines, who gives a kind alone wants symbols.
 func (r *findRequest) choose(p wire.FindParams) error {
 	if p.Kind != "" {
 		kind := symbol.Kind(strings.ToLower(p.Kind))
@@ -75,10 +81,7 @@ func (r *findRequest) choose(p wire.FindParams) error {
 		r.kinds = []symbol.Kind{kind}
 	}
 	switch {
-	case p.Regexp && r.mode == wire.FindSymbol:
-		return wire.Errorf(wire.InvalidParams, "regexp searches text; leave it out, or use mode text")
-	case r.kinds != nil && (r.mode == wire.FindText || p.Regexp):
-		return wire.Errorf(wire.InvalidParams, "kind is of symbols; leave it out to search text")
+	case r.mode != wire.FindAuto:
 	case p.Regexp:
 		r.mode = wire.FindText
 	case r.kinds != nil:
@@ -127,6 +130,10 @@ func (s *Session) find(ctx context.Context, req findRequest) (mode string, found
 	}
 	search.Glob, search.Kinds, search.Limit = req.glob, req.kinds, req.limit
 	start := time.Now()
+	if req.expr != nil {
+		found, err = search.SymbolsLike(ctx, req.expr)
+		return wire.FindSymbol, found, err
+	}
 	if req.mode != wire.FindText {
 		weakest := find.WeakestOfAny
 		if req.mode == wire.FindSymbol {

@@ -23,7 +23,8 @@ type Search struct {
 	Roots []Root
 	// Glob says which paths count.
 	Glob Glob
-	// Kinds are the kinds of symbols that count; none: all.
+	// Kinds are the kinds of symbols that count, and those around lines that
+	// count; none: all.
 	Kinds []symbol.Kind
 	// Limit is the number of hits, at least 1.
 	Limit int

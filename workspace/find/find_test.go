@@ -243,6 +243,13 @@ func TestText(t *testing.T) {
 	if h := tr.text("stopped", false).Hits[0]; h.Column != len("it is ") || h.Start != 3 || h.End != 3 {
 		t.Errorf("%+v", h)
 	}
+	tr.Kinds = []symbol.Kind{symbol.Heading, symbol.Field}
+	tr.want(tr.text("st", false), "c/doc.md:1 Stop signs(heading)", "c/doc.md:3 Stop signs(heading)", "a/server.go:4 Name(field) in Server")
+	tr.Limit = 2
+	if r := tr.text("st", false); len(r.Hits) != 2 || !r.Truncated {
+		t.Errorf("%d hits, truncated %v", len(r.Hits), r.Truncated)
+	}
+	tr.Kinds, tr.Limit = nil, 50
 	tr.Glob, _ = NewGlob("a/**/*.txt")
 	tr.want(tr.text("stopped", false), "a/crlf.txt:2", "a/latin.txt:1")
 }

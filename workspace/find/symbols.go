@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"mapd/workspace/names"
@@ -45,22 +46,38 @@ func (b *best) cut() {
 // letters match themselves only, unless nothing is found so. weakest is the
 // weakest way to match that counts.
 func (s *Search) Symbols(ctx context.Context, text string, weakest names.Class) (Result, error) {
+	opt := names.QueryOptions{Kinds: s.Kinds, Weakest: weakest}
+	exact := names.NewQuery(text, opt)
+	if !exact.CaseMatters() {
+		return s.find(ctx, exact)
+	}
+	opt.Fold = true
+	return s.find(ctx, exact, names.NewQuery(text, opt))
+}
+
+// SymbolsLike returns the symbols whose names expr matches, in the order of
+// Symbols.
+func (s *Search) SymbolsLike(ctx context.Context, expr *regexp.Regexp) (Result, error) {
+	return s.find(ctx, names.NewExpression(expr, s.Kinds))
+}
+
+// find returns what the first of queries finds that finds something.
+func (s *Search) find(ctx context.Context, queries ...*names.Query) (out Result, err error) {
 	r, degraded, err := s.begin(ctx, true)
 	if err != nil {
 		return Result{}, err
 	}
 	defer r.end()
-	out := Result{}
-	q := names.NewQuery(text, names.QueryOptions{Kinds: s.Kinds, Weakest: weakest})
-	out.Hits, out.Truncated, err = r.symbols(ctx, q)
-	if err == nil && len(out.Hits) == 0 && q.CaseMatters() {
-		q = names.NewQuery(text, names.QueryOptions{Kinds: s.Kinds, Weakest: weakest, Fold: true})
-		out.Hits, out.Truncated, err = r.symbols(ctx, q)
+	for _, q := range queries {
+		if out.Hits, out.Truncated, err = r.symbols(ctx, q); err != nil {
+			return Result{}, err
+		}
+		if len(out.Hits) > 0 {
+			break
+		}
 	}
-	if err == nil {
-		out.Degraded = r.withMissing(degraded)
-	}
-	return out, err
+	out.Degraded = r.withMissing(degraded)
+	return out, nil
 }
 
 // withMissing adds to why roots are degraded those that lack names.

@@ -11,11 +11,12 @@ import (
 	"mapd/workspace/names"
 )
 
-// Text returns the lines that match p, each with the innermost symbol around it:
+// Text returns the lines that match p, each with the innermost symbol around it,
+// which is of one of the Kinds:
 // first the files nearest to what was read, then by folders and paths. All files
 // are read; which of them have such lines is no matter of an index.
 func (s *Search) Text(ctx context.Context, p *grep.Pattern) (Result, error) {
-	r, degraded, err := s.begin(ctx, false)
+	r, degraded, err := s.begin(ctx, len(s.Kinds) > 0)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,14 +148,28 @@ func (p *progress) add(number int, b block) int {
 // than the limit. A file that cannot be read has none.
 func (r *run) countLines(ctx context.Context, p *grep.Pattern, n int, lookers []*workspace.Looker) int {
 	f, root := r.file(n)
+	list, ok := names.Names{}, false
+	if len(r.Kinds) > 0 {
+		if list, ok = r.Roots[root].Workspace.NamesOf(ctx, f); ok && !list.Has(r.Kinds) {
+			return 0
+		}
+	}
 	lines := 0
 	_ = lookers[root].Look(ctx, f.Path, func(text []byte) {
-		p.Find(ctx, text, func(grep.Line) bool {
-			lines++
+		p.Find(ctx, text, func(l grep.Line) bool {
+			if !ok || r.around(list, list.Enclosing(l.Number)) {
+				lines++
+			}
 			return lines <= r.Limit
 		})
 	})
 	return lines
+}
+
+// around reports whether a line counts that stands in symbol i, in none if i is
+// -1.
+func (r *run) around(list names.Names, i int) bool {
+	return len(r.Kinds) == 0 || i >= 0 && slices.Contains(r.Kinds, list.At(i).Kind)
 }
 
 // lines appends the hits in file n, which was verified, up to one more than the
@@ -165,15 +180,18 @@ func (r *run) lines(ctx context.Context, p *grep.Pattern, n int, hits []Hit) []H
 		return hits
 	}
 	p.Find(ctx, known.version.Bytes(), func(l grep.Line) bool {
-		hits = append(hits, lineHit(known, l))
+		if i := known.names.Enclosing(l.Number); r.around(known.names, i) {
+			hits = append(hits, lineHit(known, l, i))
+		}
 		return len(hits) <= r.Limit
 	})
 	return hits
 }
 
-func lineHit(known *verified, l grep.Line) Hit {
+// lineHit returns the hit of a line in symbol i, -1 for none.
+func lineHit(known *verified, l grep.Line, i int) Hit {
 	h := Hit{Version: known.version, Start: l.Number, End: l.Number, Line: l.Number, Column: l.From}
-	if i := known.names.Enclosing(l.Number); i >= 0 {
+	if i >= 0 {
 		s := known.names.At(i)
 		h.Name, h.Kind, h.Container = s.Name, s.Kind, container(known.names, s)
 	}

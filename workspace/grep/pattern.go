@@ -62,6 +62,16 @@ func Compile(text string, expression bool) (*Pattern, error) {
 	return &Pattern{finder: newLiteral(text, fold)}, nil
 }
 
+// Expression returns an expression with the meaning that it has in a Pattern, for
+// texts of one line. The error is that of Compile.
+func Expression(text string) (*regexp.Regexp, error) {
+	p, err := Compile(text, true)
+	if err != nil {
+		return nil, err
+	}
+	return p.line, nil
+}
+
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -216,6 +216,17 @@ func (n Names) Enclosing(line int) int {
 	return found
 }
 
+// Has reports whether a symbol is of one of some kinds.
+func (n Names) Has(some []symbol.Kind) bool {
+	r, set := n.reader(), kindBits(some)
+	for i := range r.count {
+		if set>>r.rest(i, 1)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // reader reads a packed form that is known to be sound.
 type reader struct {
 	s string

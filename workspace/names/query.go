@@ -1,6 +1,7 @@
 package names
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -14,7 +15,8 @@ type Query struct {
 	whole     *pattern // all of the query as one name
 	last      *pattern // its last name
 	qualifier []*pattern
-	kinds     uint64 // the bits of the kinds that count
+	expr      *regexp.Regexp // instead of all above; may be nil
+	kinds     uint64         // the bits of the kinds that count
 	weakest   Class
 }
 
@@ -43,6 +45,14 @@ func NewQuery(text string, opt QueryOptions) *Query {
 		}
 	}
 	return q
+}
+
+// NewExpression returns the query of names that an expression matches: as Exact
+// where it matches the whole name or what follows its last . : or #, as Prefix
+// where it matches the start of one of these, else as Inside.
+func NewExpression(expr *regexp.Regexp, kinds []symbol.Kind) *Query {
+	none := newPattern("", false)
+	return &Query{expr: expr, whole: none, last: none, kinds: kindBits(kinds), weakest: Inside}
 }
 
 func kindBits(list []symbol.Kind) uint64 {
@@ -117,8 +127,12 @@ func (q *Query) Search(n Names, visit func(Match)) {
 func (q *Query) match(r *reader, i int) (Match, bool) {
 	name := r.name(i)
 	at := r.lastName(i, name)
-	m := Match{Index: i, Class: q.last.match(name[at:]), Depth: r.depth(i)}
-	m.Depth += qualifiers(name[:at])
+	m := Match{Index: i, Depth: r.depth(i) + qualifiers(name[:at])}
+	if q.expr != nil {
+		m.Class = min(classOf(q.expr, name), classOf(q.expr, name[at:]))
+		return m, m.Class <= q.weakest
+	}
+	m.Class = q.last.match(name[at:])
 	part := name[at:]
 	if len(q.qualifier) > 0 && m.Class != None {
 		m.Class = max(m.Class, q.matchQualifier(r, i, name[:at]))
@@ -130,6 +144,18 @@ func (q *Query) match(r *reader, i int) (Match, bool) {
 	}
 	m.Fold = m.Class == Exact && part != q.last.text && name != q.whole.text
 	return m, m.Class <= q.weakest
+}
+
+func classOf(expr *regexp.Regexp, name string) Class {
+	switch at := expr.FindStringIndex(name); {
+	case at == nil:
+		return None
+	case at[0] > 0:
+		return Inside
+	case at[1] < len(name):
+		return Prefix
+	}
+	return Exact
 }
 
 // matchQualifier returns how the names before the last one match: those in the

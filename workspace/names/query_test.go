@@ -2,6 +2,7 @@ package names
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,29 @@ func TestSearch(t *testing.T) {
 	}
 	if got := found(Names{}, "a", all); got != nil {
 		t.Errorf("in no names: %q", got)
+	}
+}
+
+func TestExpression(t *testing.T) {
+	for _, c := range []struct {
+		expr  string
+		kinds []symbol.Kind
+		want  []string
+	}{
+		{"^St", nil, []string{"Start prefix 1", "Server.Stop prefix 1", "Stop prefix 0", "1. Stop signs prefix 1"}},
+		{"S[a-z]+p", nil, []string{"Server.Stop exact 1", "Stop exact 0", "1. Stop signs prefix 1"}},
+		{"top", []symbol.Kind{symbol.Method}, []string{"stop inside 1", "Server.Stop inside 1", "stop inside 1"}},
+		{`^Server\.S`, nil, []string{"Server.Stop prefix 1"}},
+		{"nothing", nil, nil},
+	} {
+		var got []string
+		n := packed(t)
+		NewExpression(regexp.MustCompile(c.expr), c.kinds).Search(n, func(m Match) {
+			got = append(got, fmt.Sprintf("%s %v %d", n.At(m.Index).Name, m.Class, m.Depth))
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
+		}
 	}
 }
 
