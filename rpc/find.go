@@ -11,6 +11,7 @@ import (
 	"mapd/hashline"
 	"mapd/outline"
 	"mapd/outline/symbol"
+	"mapd/recovery"
 	"mapd/rpc/conn"
 	"mapd/rpc/wire"
 	"mapd/workspace"
@@ -155,8 +156,8 @@ func (s *Session) find(ctx context.Context, req findRequest) (mode string, found
 	return wire.FindText, found, err
 }
 
-// nearFiles is how many of the files that a session was shown last make what is
-// near to them come first.
+// nearFiles is how many of the files that a session read last make what is near to
+// them come first.
 const nearFiles = 256
 
 // search returns a search of the session's folders.
@@ -175,13 +176,23 @@ func (s *Session) search(ctx context.Context) (*find.Search, error) {
 	for _, r := range roots {
 		out.Roots = append(out.Roots, find.Root{Path: r.root, Workspace: r.ws, Why: r.why})
 	}
-	for i, f := range s.ledger.Files() {
-		if i == nearFiles {
+	for _, f := range s.ledger.Files() {
+		if len(out.Near) == nearFiles {
 			break
 		}
-		out.Near = append(out.Near, s.server.places.of(f.Path))
+		if wasRead(f) {
+			out.Near = append(out.Near, s.server.places.of(f.Path))
+		}
 	}
 	return out, nil
+}
+
+// wasRead reports whether lines of a file were shown that follow each other.
+// Searches show single ones, and what they find must not count as chosen.
+func wasRead(f recovery.File) bool {
+	return slices.ContainsFunc(f.Held, func(h *recovery.Held) bool {
+		return slices.ContainsFunc(h.Lines, func(r hashline.Range) bool { return r.Len() > 1 })
+	})
 }
 
 // showing collects which lines of which versions an answer shows.

@@ -239,6 +239,25 @@ func TestFindLimits(t *testing.T) {
 	}
 }
 
+// What is near to files that the session was shown comes first, in that session.
+func TestFindNear(t *testing.T) {
+	d := newSearchable(t)
+	for _, dir := range []string{"a", "b", "c/d"} {
+		d.write(dir+"/x.go", "package x\n\nfunc Get() {} // needle\n")
+	}
+	d.write("c/read.txt", "read\nme\n")
+	a, other := d.session(), d.session()
+	a.read(`{"path":"c/read.txt"}`)
+	for _, params := range []string{`{"query":"Get"}`, `{"query":"needle"}`} {
+		if got := brief(a.find(params)); len(got) != 3 || !strings.HasPrefix(got[0], "c/d/x.go:3") || !strings.HasPrefix(got[1], "a/x.go:3") {
+			t.Errorf("%s, after a read in c: %q", params, got)
+		}
+	}
+	if got := brief(other.find(`{"query":"Get"}`)); len(got) != 3 || !strings.HasPrefix(got[0], "a/x.go:3") {
+		t.Errorf("in another session: %q", got)
+	}
+}
+
 // Only the folders of the session are searched, bare ones too.
 func TestFindFolders(t *testing.T) {
 	d := newSearchable(t)

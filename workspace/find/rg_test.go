@@ -35,55 +35,69 @@ func TestRipgrep(t *testing.T) {
 		{"Zyzzyva", false}, {"zyzzyva", false}, {"ErrBufferFull", false}, {"errbufferfull", false}, {"ßen", false},
 		{`func \w+Reader\(`, true}, {`(?:read|write)all`, true}, {`\bTODO\(\w+\):`, true}, {`^\s*\}\s*else\s*\{$`, true}, {`[0-9]{9}$`, true},
 	} {
-		args := []string{"--no-config", "--no-ignore", "--hidden", "--encoding", "none", "--crlf", "--no-heading", "--with-filename", "--line-number", "--smart-case", "--color", "never"}
-		if !c.regexp {
-			args = append(args, "--fixed-strings")
-		}
-		var want []string
-		theirs := time.Duration(1 << 62)
-		for range 3 {
-			cmd := exec.Command(rg, append(args, "--", c.pattern, tr.dir)...)
-			out, err := cmd.Output()
-			var exit *exec.ExitError
-			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-				t.Fatal(err)
-			}
-			theirs = min(theirs, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-			want = nil
-			for line := range strings.Lines(string(out)) {
-				path, rest, _ := strings.Cut(strings.TrimPrefix(line, tr.dir+"/"), ":")
-				number, _, _ := strings.Cut(rest, ":")
-				if !strings.HasPrefix(path, "Binary file") {
-					want = append(want, path+":"+number)
-				}
-			}
-			slices.Sort(want)
-		}
-		var got []string
-		ours := time.Duration(1 << 62)
-		for range 3 {
-			p, err := grep.Compile(c.pattern, c.regexp)
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := processorTime()
-			r, err := tr.Text(t.Context(), p)
-			if err != nil || r.Truncated {
-				t.Fatalf("%v, truncated %v", err, r.Truncated)
-			}
-			ours = min(ours, processorTime()-before)
-			got = nil
-			for _, h := range r.Hits {
-				rel, _ := filepath.Rel(tr.dir, h.Version.Path())
-				got = append(got, fmt.Sprintf("%s:%d", rel, h.Line))
-			}
-			slices.Sort(got)
-		}
+		want, theirs := ripgrep(t, rg, tr.dir, c.pattern, c.regexp)
+		got, ours := mapd(t, tr, c.pattern, c.regexp)
 		t.Logf("%-22q %6d lines: %v of processor time, ripgrep %v: %.2f", c.pattern, len(got), ours.Round(time.Millisecond), theirs.Round(time.Millisecond), float64(ours)/float64(theirs))
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %s", c.pattern, difference(want, got))
 		}
 	}
+}
+
+// ripgrep returns the lines of dir that match, sorted, and the least processor
+// time of a few runs.
+func ripgrep(t *testing.T, rg, dir, pattern string, expression bool) (lines []string, used time.Duration) {
+	args := []string{
+		"--no-config", "--no-ignore", "--hidden", "--encoding", "none", "--crlf", "--no-heading",
+		"--with-filename", "--line-number", "--smart-case", "--color", "never",
+	}
+	if !expression {
+		args = append(args, "--fixed-strings")
+	}
+	used = time.Duration(1 << 62)
+	for range 3 {
+		cmd := exec.Command(rg, append(args, "--", pattern, dir)...)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+			t.Fatal(err)
+		}
+		used = min(used, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		lines = nil
+		for line := range strings.Lines(string(out)) {
+			path, rest, _ := strings.Cut(strings.TrimPrefix(line, dir+"/"), ":")
+			number, _, _ := strings.Cut(rest, ":")
+			if !strings.HasPrefix(path, "Binary file") {
+				lines = append(lines, path+":"+number)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines, used
+}
+
+// mapd is ripgrep by a search of this package.
+func mapd(t *testing.T, tr *tree, pattern string, expression bool) (lines []string, used time.Duration) {
+	p, err := grep.Compile(pattern, expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used = time.Duration(1 << 62)
+	for range 3 {
+		before := processorTime()
+		r, err := tr.Text(t.Context(), p)
+		if err != nil || r.Truncated {
+			t.Fatalf("%v, truncated %v", err, r.Truncated)
+		}
+		used = min(used, processorTime()-before)
+		lines = nil
+		for _, h := range r.Hits {
+			rel, _ := filepath.Rel(tr.dir, h.Version.Path())
+			lines = append(lines, fmt.Sprintf("%s:%d", rel, h.Line))
+		}
+	}
+	slices.Sort(lines)
+	return lines, used
 }
 
 // difference names the first lines that only one side has.
