@@ -208,6 +208,10 @@ func isClosed(c <-chan struct{}) bool {
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopLocked()
+}
+
+func (s *Server) stopLocked() {
 	if s.stopped {
 		return
 	}
@@ -275,11 +279,10 @@ func (s *Server) armIdleLocked() {
 	}
 	s.idle = time.AfterFunc(s.opt.Limits.Idle, func() {
 		s.mu.Lock()
-		busy := len(s.peers) > 0
-		s.mu.Unlock()
-		if !busy {
+		defer s.mu.Unlock()
+		if len(s.peers) == 0 { // in one step: whoever comes now is told to start another
 			s.log.Info("ending: idle", "limit", s.opt.Limits.Idle)
-			s.Stop()
+			s.stopLocked()
 		}
 	})
 }
