@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mapd/hashline"
+	"mapd/outline"
 	"mapd/workspace/names"
 )
 
@@ -28,7 +29,7 @@ type outliner struct {
 
 // makeOutlines runs until the workspace is closed.
 func (w *Workspace) makeOutlines() {
-	o := &outliner{w: w, waiting: map[outlineKey][]*File{}, saved: time.Now()}
+	o := &outliner{w: w, waiting: map[outlineKey][]*File{}}
 	defer o.end()
 	again := time.NewTicker(w.cache.limits.FailedOutline)
 	defer again.Stop()
@@ -180,7 +181,11 @@ func (o *outliner) outline(group []*File) (m *made, again bool) {
 	if f.Binary || cache.outlines.extract == nil {
 		return nil, false
 	}
-	out, known := cache.outlines.known(keyOf(f), int(f.Size))
+	var out *outline.Outline
+	known := false
+	if body == nil { // else the job looks
+		out, known = cache.outlines.known(keyOf(f), int(f.Size))
+	}
 	for i := 0; !known && body == nil; i++ {
 		if i == len(group) {
 			return nil, false // all have changed, and their events come

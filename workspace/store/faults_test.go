@@ -95,7 +95,7 @@ func TestEveryBitOfStructure(t *testing.T) {
 	page := os.Getpagesize()
 	every := 499
 	if os.Getenv("MAPD_SUITE") == "faults" {
-		every = 1
+		every = 11
 	}
 	n := 0
 	for p := 0; p < len(whole); p += page {
