@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mapd/hashline"
-	"mapd/outline"
 	"mapd/workspace/names"
 )
 
@@ -181,22 +180,15 @@ func (o *outliner) outline(group []*File) (m *made, again bool) {
 	if f.Binary || cache.outlines.extract == nil {
 		return nil, false
 	}
-	var out *outline.Outline
-	known := false
-	if body == nil { // else the job looks
-		out, known = cache.outlines.known(keyOf(f), int(f.Size))
-	}
-	for i := 0; !known && body == nil; i++ {
+	for i := 0; body == nil; i++ {
 		if i == len(group) {
 			return nil, false // all have changed, and their events come
 		}
 		body = o.content(group[i])
 	}
-	if !known {
-		var err error
-		if out, err = cache.outlines.pass(o.w.ctx, newContent(f.Digest, body, nil), f.Language); err != nil {
-			return nil, true
-		}
+	out, err := cache.outlines.pass(o.w.ctx, newContent(f.Digest, body, nil), f.Language)
+	if err != nil {
+		return nil, true
 	}
 	return &made{names: names.Pack(out), lines: out.Lines}, out.Why.Transient()
 }

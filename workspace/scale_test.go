@@ -195,3 +195,86 @@ func BenchmarkIndex(b *testing.B) {
 		warm.over(b, floor, "x-digest")
 	})
 }
+
+// generate makes a tree of n files of Go, 20 in a directory, all different.
+func generate(tb testing.TB, root string, n int) {
+	tb.Helper()
+	for i := range n {
+		dir := filepath.Join(root, fmt.Sprintf("p%02d", i/2000), fmt.Sprintf("q%03d", i/20))
+		if i%20 == 0 {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "// Package q%03d is generated.\npackage q%03d\n\n", i/20, i/20)
+		for j := range 12 {
+			fmt.Fprintf(&b, "// Handle%d_%d does it.\nfunc (s *Server%d) Handle%d_%d(ctx context.Context, name string) error {\n\tif name == \"\" {\n\t\treturn errors.New(%q)\n\t}\n\treturn s.next(ctx, name)\n}\n\n", i, j, i%7, i, j, fmt.Sprint("no name ", i))
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%05d.go", i)), []byte(b.String()), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// heap returns the bytes that live on the heap.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// scaled is what one file of a tree of some size costs.
+type scaled struct{ cold, warm, memory, save float64 }
+
+// scaleOf indexes a tree of n files, cold and warm, and changes one of them.
+func scaleOf(b *testing.B, n int) (s scaled) {
+	root, dir := b.TempDir(), b.TempDir()
+	generate(b, root, n)
+	readAndDigest(b, root)
+	before := heap()
+	k := openKit(b, dir, Limits{})
+	var w *Workspace
+	m := measure(func() { w = k.ready(b, root) })
+	s.cold = float64(m.cpu.Nanoseconds()) / float64(n)
+	s.memory = float64(heap()-before) / float64(n)
+	ix := w.Index()
+	file := ix.Files()[n/2]
+	change := map[string]*File{file.Path: {Path: file.Path}}
+	start := time.Now()
+	const saves = 50
+	for range saves {
+		ix.with(change)
+		ix.State()
+	}
+	s.save = float64(time.Since(start).Nanoseconds()) / saves
+	b.Logf("%d files: cold %v, %+v, store %+v", n, m, ix.Counts(), k.store.Stats())
+	k.close()
+	k = openKit(b, dir, Limits{})
+	m = measure(func() { k.ready(b, root) })
+	s.warm = float64(m.cpu.Nanoseconds()) / float64(n)
+	b.Logf("%d files: warm %v", n, m)
+	k.close()
+	return s
+}
+
+// BenchmarkScale compares what a file costs in a small and in a large tree:
+// time of all processors to index it cold and warm, and memory. MAPD_SUITE=scale
+// takes 10,000 and 75,000 files.
+func BenchmarkScale(b *testing.B) {
+	few, many := 800, 6000
+	if os.Getenv("MAPD_SUITE") == "scale" {
+		few, many = 10_000, 75_000
+	}
+	for b.Loop() {
+		small, large := scaleOf(b, few), scaleOf(b, many)
+		b.ReportMetric(large.cold/small.cold, "cold-x-small")
+		b.ReportMetric(large.warm/small.warm, "warm-x-small")
+		b.ReportMetric(large.memory/small.memory, "memory-x-small")
+		b.ReportMetric(large.cold/1000, "cold-us/file")
+		b.ReportMetric(large.warm/1000, "warm-us/file")
+		b.ReportMetric(large.memory, "B/file")
+		b.ReportMetric(large.save/1000, "save-us")
+	}
+}
