@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type outliner struct {
 	running sync.WaitGroup
 	saved   time.Time // when the names were saved
 	unsaved bool      // names were made since
+	made    int       // outlines since there was nothing to do
 }
 
 // makeOutlines runs until the workspace is closed.
@@ -42,6 +44,7 @@ func (w *Workspace) makeOutlines() {
 		}
 		o.running.Wait()
 		o.save()
+		o.tidy()
 		select {
 		case <-w.work:
 		case <-again.C:
@@ -68,6 +71,16 @@ func (o *outliner) save() {
 	}
 }
 
+// tidy gives back to the system what a large batch has left: without work no
+// collection would come for it for a long time.
+func (o *outliner) tidy() {
+	const large = 2000 // outlines
+	if o.made >= large {
+		debug.FreeOSMemory()
+	}
+	o.made = 0
+}
+
 // namesPeriod is how often the names of a workspace are saved while it changes.
 // What was made since then comes from the store, outline by outline.
 const namesPeriod = 5 * time.Minute
@@ -76,6 +89,7 @@ const namesPeriod = 5 * time.Minute
 // It returns false when the workspace is closed.
 func (o *outliner) start(group []*File) bool {
 	o.unsaved = true
+	o.made++
 	slots := o.w.cache.outlining
 	select {
 	case slots <- struct{}{}:

@@ -15,14 +15,14 @@ import (
 	"mapd/workspace/store"
 )
 
-// memoryStore is a Store that counts.
-type memoryStore struct {
+// valueStore is a Store that counts.
+type valueStore struct {
 	mu     sync.Mutex
 	values map[store.Key][]byte
 	gets   int
 }
 
-func (m *memoryStore) Get(k store.Key) ([]byte, bool) {
+func (m *valueStore) Get(k store.Key) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gets++
@@ -30,7 +30,7 @@ func (m *memoryStore) Get(k store.Key) ([]byte, bool) {
 	return v, ok
 }
 
-func (m *memoryStore) Put(k store.Key, v []byte) {
+func (m *valueStore) Put(k store.Key, v []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.values == nil {
@@ -72,7 +72,7 @@ func nameAt(t testing.TB, ix *Index, path string) string {
 func TestWarmRestart(t *testing.T) {
 	for _, kept := range []string{"names", "store", "both"} {
 		t.Run(kept, func(t *testing.T) {
-			dir, outlines := memoryDir(t), &memoryStore{}
+			dir, outlines := memoryDir(t), &valueStore{}
 			opt := Options{Version: "1"}
 			if kept != "names" {
 				opt.Store = outlines
@@ -132,7 +132,7 @@ func TestWarmRestart(t *testing.T) {
 
 // What the store and the shelf give back is believed only as far as it fits.
 func TestStoredOutlineMustFit(t *testing.T) {
-	dir, kept := memoryDir(t), &memoryStore{}
+	dir, kept := memoryDir(t), &valueStore{}
 	write(t, filepath.Join(dir, "f.go"), "right\n")
 	x := &extractFunc{f: func(_ context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {
 		o := outlineOf(lang, text, "")
@@ -172,7 +172,7 @@ func TestStoredOutlineMustFit(t *testing.T) {
 
 // An outline that hit a limit is stored nowhere.
 func TestTransientIsNotStored(t *testing.T) {
-	dir, kept := memoryDir(t), &memoryStore{}
+	dir, kept := memoryDir(t), &valueStore{}
 	shelf := store.Blobs{Dir: filepath.Join(t.TempDir(), "names")}
 	write(t, filepath.Join(dir, "f.go"), "text\n")
 	x := &extractFunc{f: func(_ context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {

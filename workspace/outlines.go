@@ -102,6 +102,16 @@ func (o *outlines) lookupLocked(key outlineKey) *outline.Outline {
 	return e.outline
 }
 
+// known returns the outline of size bytes if it was made before, from memory or
+// from the store. One from the store is not kept in memory.
+func (o *outlines) known(key outlineKey, size int) (*outline.Outline, bool) {
+	if out, ok := o.peek(key.digest, key.language); ok {
+		return out, true
+	}
+	out := o.stored(key, size)
+	return out, out != nil
+}
+
 // get returns the outline of c, from memory, from the store, or from a job
 // shared by all who ask for the same one. It is kept in memory.
 func (o *outlines) get(ctx context.Context, c *content, lang outline.Language) (*outline.Outline, error) {
