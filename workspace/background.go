@@ -71,11 +71,14 @@ func (o *outliner) save() {
 	}
 }
 
+// largeBatch is how many outlines leave so much memory behind that it is worth a
+// collection.
+const largeBatch = 2000
+
 // tidy gives back to the system what a large batch has left: without work no
 // collection would come for it for a long time.
 func (o *outliner) tidy() {
-	const large = 2000 // outlines
-	if o.made >= large {
+	if o.made >= largeBatch {
 		debug.FreeOSMemory()
 	}
 	o.made = 0
@@ -176,8 +179,16 @@ func (o *outliner) make(group []*File) {
 		due = time.Now().Add(o.w.cache.limits.FailedOutline).UnixNano()
 	}
 	for _, f := range group {
-		o.w.tally.note(f, m, due, o.w.set.Load().indexBytes)
+		o.w.tally.note(f, m, due, o.w.namesLimit())
 	}
+}
+
+// namesLimit is how many bytes the names of the index may have at this moment.
+func (w *Workspace) namesLimit() int64 {
+	if w.cache.pressed.Load() {
+		return 0
+	}
+	return w.set.Load().indexBytes
 }
 
 // outline returns what is kept of the outline of what a group says that its

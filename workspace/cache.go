@@ -29,6 +29,7 @@ type Cache struct {
 	shelf     Shelf
 	outlining chan struct{} // one element for each outline that is made for an index
 	bodies    atomic.Int64  // bytes that scans have left for outliners
+	pressed   atomic.Bool   // memory is short
 
 	glances    glances
 	identities identities
@@ -113,6 +114,18 @@ func (c *Cache) Close() error {
 		c.source.close()
 	})
 	return nil
+}
+
+// Press tells that memory is short, or that it is not any more. Each time that
+// it is, half of the outlines and of the versions without a pin go; and as long
+// as it is, indexes keep no further names: who needs some gets them from the
+// store or has them made again.
+func (c *Cache) Press(short bool) {
+	c.pressed.Store(short)
+	if short {
+		c.outlines.halve()
+		c.history.halve()
+	}
 }
 
 // enter announces a call that uses files. Every enter that succeeds is

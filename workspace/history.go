@@ -140,6 +140,16 @@ func (h *history) trimLocked(spare *entry) {
 	}
 }
 
+// halve drops versions without a pin, those first that were not used for the
+// longest time, until half of the bytes are left.
+func (h *history) halve() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for half := h.bytes / 2; h.bytes > half && h.loose.Len() > 0; {
+		h.evictLocked(h.loose.Back().Value.(*entry))
+	}
+}
+
 func (h *history) evictLocked(e *entry) {
 	rec := e.record
 	h.listOf(e).Remove(e.at)

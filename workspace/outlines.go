@@ -268,6 +268,15 @@ func (o *outlines) keepLocked(key outlineKey, out *outline.Outline) {
 	}
 }
 
+// halve drops the half that was not used for the longest time.
+func (o *outlines) halve() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for half := o.bytes / 2; o.bytes > half; {
+		o.removeLocked(o.recent.Back())
+	}
+}
+
 func (o *outlines) removeLocked(at *list.Element) {
 	e := o.recent.Remove(at).(*outlineEntry)
 	delete(o.entries, e.key)

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"encoding/binary"
+	"runtime/debug"
 	"sync"
 
 	"mapd/outline"
@@ -72,15 +73,20 @@ func (w *Workspace) recall(f *File) bool {
 	if err != nil {
 		return false
 	}
-	w.tally.note(f, &made{names: list, lines: n.lines}, never, w.set.Load().indexBytes)
+	w.tally.note(f, &made{names: list, lines: n.lines}, never, w.namesLimit())
 	return true
 }
 
-// forgetNames drops what was remembered, once the tree was scanned.
+// forgetNames drops what was remembered, once the tree was scanned, and gives
+// the memory back to the system if it was much.
 func (w *Workspace) forgetNames() {
 	w.remembered.mu.Lock()
-	defer w.remembered.mu.Unlock()
+	much := len(w.remembered.names) >= largeBatch
 	w.remembered.names = nil
+	w.remembered.mu.Unlock()
+	if much {
+		debug.FreeOSMemory()
+	}
 }
 
 // saveNames saves the names of the newest index for the next daemon. Those of an

@@ -71,7 +71,7 @@ func (w *Workspace) inspect(l *Looker, path string, leave bool) (*File, error) {
 // it again, if the budget has room.
 func (w *Workspace) leaveBody(f *File, got *reading) {
 	n := int64(len(got.bytes))
-	if w.cache.outlines.extract == nil || w.ctx.Err() != nil {
+	if w.cache.outlines.extract == nil || w.cache.pressed.Load() || w.ctx.Err() != nil {
 		return
 	}
 	if w.cache.bodies.Add(n) > w.cache.limits.ScanBytes {

@@ -154,6 +154,9 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 		}
 	}
 	cache := workspace.NewCache(opt)
+	pressing, relax := context.WithCancel(context.Background())
+	var watcher sync.WaitGroup
+	watcher.Go(func() { press(pressing, cache.Press) })
 	server = rpc.NewServer(rpc.Options{
 		Limits: limits, Cache: cache, Version: version(), Build: build,
 		Socket: path, Roots: roots, Cookies: cookies, Sync: getenv("MAPD_FSYNC") != "0", Log: log,
@@ -168,6 +171,8 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 		},
 	})
 	return server, func() {
+		relax()
+		watcher.Wait()
 		if err := errors.Join(server.Close(), cache.Close(), workers.Close()); err != nil {
 			log.Error("close", "err", err)
 		}

@@ -21,6 +21,33 @@ const (
 	trimPause = 2 * time.Minute
 )
 
+// pressure is the part of the memory limit (GOMEMLIMIT), in percent, that may be
+// in use before caches are emptied. Past the limit the collector runs all the
+// time.
+const pressure = 75
+
+// press calls short, every trimPeriod, with whether memory is short, until ctx
+// ends.
+func press(ctx context.Context, short func(bool)) {
+	ticker := time.NewTicker(trimPeriod)
+	defer ticker.Stop()
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		metrics.Read(samples)
+		limit := debug.SetMemoryLimit(-1) // which only asks
+		short(isShort(samples[0].Value.Uint64(), limit))
+	}
+}
+
+// isShort reports whether so much of the memory limit is in use that caches must
+// give way.
+func isShort(live uint64, limit int64) bool { return live > uint64(limit)/100*pressure }
+
 // trim gives memory back to the system until ctx ends. A daemon that has served
 // one huge request may then have nothing to do for hours, and without
 // allocations no collection would ever find what that request has left.
