@@ -78,6 +78,7 @@ const largeBatch = 2000
 // tidy gives back to the system what a large batch has left: without work no
 // collection would come for it for a long time.
 func (o *outliner) tidy() {
+	o.todo, o.waiting = nil, map[outlineKey][]*File{} // a map never shrinks
 	if o.made >= largeBatch {
 		debug.FreeOSMemory()
 	}
