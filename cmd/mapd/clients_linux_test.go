@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,4 +108,40 @@ func TestTypeScriptClient(t *testing.T) {
 	if !strings.HasSuffix(out, "ok\n") {
 		t.Errorf("%s", out)
 	}
+}
+
+// The oldest node that pi runs on.
+const piNodeMajor, piNodeMinor = 22, 19
+
+// TestPi runs pi with the installed extension, which is type-checked first. The
+// model is a script on loopback.
+func TestPi(t *testing.T) {
+	needSuite(t, "pi")
+	dir := npmInstall(t, "pi.mjs", "@earendil-works/pi-coding-agent@0.87.1", "typescript@5.9.3", "@types/node@22")
+	env := append(clientEnvironment(t), "PI_CODING_AGENT_DIR="+filepath.Join(dir, "agent"))
+	mapd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{"mapd", "install", "pi", "--command", mapdPath(t)}, Env: env}
+	if out, err := mapd.CombinedOutput(); err != nil {
+		t.Fatalf("install: %v\n%s", err, out)
+	}
+	runTool(t, dir, env, "npx", "tsc", "--noEmit", "--skipLibCheck", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "agent/extensions/mapd.ts")
+	out := runTool(t, dir, env, nodeFor(t), "pi.mjs", filepath.Join("node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js"), t.TempDir())
+	if !strings.HasSuffix(out, "ok\n") {
+		t.Errorf("%s", out)
+	}
+}
+
+// nodeFor returns a node that is new enough for pi: the one there is, or one
+// from npm.
+func nodeFor(t *testing.T) string {
+	t.Helper()
+	var major, minor int
+	if _, err := fmt.Sscanf(runTool(t, ".", os.Environ(), "node", "--version"), "v%d.%d", &major, &minor); err != nil {
+		t.Fatal(err)
+	}
+	if major > piNodeMajor || major == piNodeMajor && minor >= piNodeMinor {
+		return "node"
+	}
+	dir := t.TempDir()
+	runTool(t, dir, os.Environ(), "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "node@22.23.3")
+	return filepath.Join(dir, "node_modules", "node", "bin", "node")
 }

@@ -17,6 +17,9 @@ type client struct {
 //go:embed neovim.lua
 var neovimPlugin string
 
+//go:embed pi/mapd.ts
+var piExtension string
+
 // clients are the programs, by name.
 var clients = []client{
 	{
@@ -52,6 +55,18 @@ var clients = []client{
 		path:   opencodePath,
 		editor: opencodeEntry{},
 		note:   "OpenCode runs it from its next start.",
+	},
+	{
+		name: "pi",
+		path: func(getenv func(string) string) string {
+			dir := getenv("PI_CODING_AGENT_DIR")
+			if dir == "" {
+				dir = filepath.Join(home(getenv), ".pi", "agent")
+			}
+			return filepath.Join(dir, "extensions", "mapd.ts")
+		},
+		editor: wholeFile{text: piExtension, comment: "//"},
+		note:   "pi loads it at its next start, or at /reload.",
 	},
 	{
 		name:   "zed",

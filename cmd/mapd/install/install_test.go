@@ -148,6 +148,7 @@ var configurations = map[string][]string{
 		"\uFEFFmodel = \"o\"\n[mcp_servers]\n",
 	},
 	"neovim": nil,
+	"pi":     nil,
 }
 
 // TestThereAndBack puts mapd into every kind of file, twice, and takes it out:
@@ -373,6 +374,7 @@ func TestRefused(t *testing.T) {
 		{"codex", "mcp_servers = { other = { command = \"x\" } }\n", "by hand"},
 		{"codex", "[mcp_servers.mapd]\nurl = \"u\"\n", ErrForeign.Error()},
 		{"neovim", "-- mine\n", errChanged.Error()},
+		{"pi", "// mine\n", errChanged.Error()},
 	}
 	for _, c := range cases {
 		u := newUser(t)
@@ -396,7 +398,7 @@ func TestRefused(t *testing.T) {
 
 // A file of mapd's own that somebody has changed stays.
 func TestChangedWholeFile(t *testing.T) {
-	for _, client := range []string{"neovim"} {
+	for _, client := range []string{"neovim", "pi"} {
 		u := newUser(t)
 		u.install(client, mapd)
 		path := u.path(client)
@@ -501,18 +503,20 @@ func TestPaths(t *testing.T) {
 	check("codex", in(".codex", "config.toml"))
 	check("neovim", in(".config", "nvim", "plugin", "mapd.lua"))
 	check("opencode", in(".config", "opencode", "opencode.json"))
+	check("pi", in(".pi", "agent", "extensions", "mapd.ts"))
 	check("zed", in(".config", "zed", "settings.json"))
 	u.write(in(".config", "opencode", "opencode.jsonc"), "{}")
 	check("opencode", in(".config", "opencode", "opencode.jsonc"))
 	u.write(in(".config", "opencode", "opencode.json"), `{"mcp": {"mapd": {"command": ["mapd", "mcp"]}}}`)
 	check("opencode", in(".config", "opencode", "opencode.json"))
 	u.env = map[string]string{
-		"XDG_CONFIG_HOME": "/c", "CLAUDE_CONFIG_DIR": "/cl", "CODEX_HOME": "/co", "NVIM_APPNAME": "n", "OPENCODE_CONFIG": "/o.json",
+		"XDG_CONFIG_HOME": "/c", "CLAUDE_CONFIG_DIR": "/cl", "CODEX_HOME": "/co", "PI_CODING_AGENT_DIR": "/p", "NVIM_APPNAME": "n", "OPENCODE_CONFIG": "/o.json",
 	}
 	check("claude-code", "/cl/.claude.json")
 	check("codex", "/co/config.toml")
 	check("neovim", "/c/n/plugin/mapd.lua")
 	check("opencode", "/o.json")
+	check("pi", "/p/extensions/mapd.ts")
 	check("zed", "/c/zed/settings.json")
 }
 
@@ -521,8 +525,9 @@ func TestPaths(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	u := newUser(t)
 	u.install("codex", mapd)
+	u.install("pi", mapd)
 	u.write(u.path("zed"), "{")
-	want := map[string]string{"claude-code": Absent, "codex": Configured, "neovim": Absent, "opencode": Absent, "zed": Unreadable}
+	want := map[string]string{"claude-code": Absent, "codex": Configured, "neovim": Absent, "opencode": Absent, "pi": Configured, "zed": Unreadable}
 	for _, s := range Statuses(u.options("").Getenv) {
 		if s.State != want[s.Client] || (s.Err != nil) != (s.State == Unreadable) || s.Path == "" || (s.Command == mapd) != (s.State == Configured) {
 			t.Errorf("%+v, want %s", s, want[s.Client])
