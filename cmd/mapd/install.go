@@ -59,7 +59,8 @@ func (a *app) clientCommand(name, short, long string, act func(string, install.O
 			if err != nil {
 				return err
 			}
-			return a.printOutcome(out, name, dryRun)
+			done := map[string]string{"install": "installed in", "uninstall": "removed from"}[name]
+			return a.printOutcome(out, done, dryRun)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change and write nothing")
@@ -78,7 +79,7 @@ func (a *app) printOutcome(out install.Outcome, done string, dryRun bool) error 
 		fmt.Fprintf(a.stderr, "mapd: dry run, nothing was written to %s\n", out.Path)
 		return nil
 	}
-	fmt.Fprintf(a.stderr, "mapd: %sed in %s\n", done, out.Path)
+	fmt.Fprintf(a.stderr, "mapd: %s %s\n", done, out.Path)
 	if out.Backup != "" {
 		fmt.Fprintf(a.stderr, "mapd: as it was: %s\n", out.Backup)
 	}
