@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,18 +13,26 @@ import (
 	"mapd/rpc"
 	"mapd/rpc/socket"
 	"mapd/workspace"
+	"mapd/workspace/store"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var repair bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what keeps mapd from working here, and say what to do",
-		Long: "Look for what keeps mapd from working here: build, socket, permissions, configuration, the system's\nlimits, workers and clients. One line for each finding; a problem's line ends with its remedy.\n" +
-			"It changes nothing and starts no daemon. The exit code is 1 if there is a problem.",
+		Long: "Look for what keeps mapd from working here: build, socket, permissions, configuration, the system's\nlimits, store, workers and clients. One line for each finding; a problem's line ends with its remedy.\n" +
+			"Without --repair it changes nothing, and it starts no daemon. The exit code is 1 if there is a problem.",
 		Example: "  mapd doctor\n  mapd doctor --json",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings := doctor.Run(cmd.Context(), a.doctorOptions())
+			opt := a.doctorOptions()
+			if repair {
+				if err := errors.Join(store.Repair(opt.Store), opt.Blobs.Repair()); err != nil {
+					return err
+				}
+			}
+			findings := doctor.Run(cmd.Context(), opt)
 			well := doctor.Well(findings)
 			if a.json {
 				if err := a.printJSON(struct {
@@ -41,6 +50,8 @@ func (a *app) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "empty what is damaged of the store first; no daemon may use it")
+	return cmd
 }
 
 func (a *app) doctorOptions() doctor.Options {
@@ -53,6 +64,9 @@ func (a *app) doctorOptions() doctor.Options {
 		opt.Warnings = append(opt.Warnings, config.Warning{File: "environment", Line: 1, Reason: err.Error()})
 	}
 	opt.Outline = limits.Outline
+	if cache := cacheDir(a.getenv); cache != "" {
+		opt.Store, opt.Blobs.Dir = storePath(cache)
+	}
 	if dir, err := stateDir(a.getenv); err == nil {
 		opt.StateDir = dir
 	}

@@ -18,7 +18,7 @@ var rooms = []struct {
 	why  string
 }{
 	{"cmd/mapd/config", []string{"outline"}, "configuration is bytes and names of languages"},
-	{"cmd/mapd/doctor", []string{"cmd/mapd/config", "cmd/mapd/install", "rpc/client", "rpc/socket", "rpc/wire", "outline", "outline/sandbox", "outline/symbol", "hashline"},
+	{"cmd/mapd/doctor", []string{"cmd/mapd/config", "cmd/mapd/install", "rpc/client", "rpc/socket", "rpc/wire", "workspace/store", "outline", "outline/sandbox", "outline/symbol", "hashline"},
 		"it tries what a client and a daemon need, each by itself"},
 	{"cmd/mapd", []string{"cmd/mapd/config", "cmd/mapd/doctor", "cmd/mapd/install", "cmd/mapd/mcp", "rpc", "rpc/client", "rpc/socket", "rpc/wire", "workspace", "outline", "outline/sandbox", "outline/symbol", "hashline"},
 		"the command makes the rooms and joins them; its clients see the wire"},

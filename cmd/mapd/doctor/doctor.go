@@ -1,7 +1,7 @@
 // Package doctor looks for what keeps mapd from working on this machine: the
 // build, the socket, permissions, the configuration, the system's limits,
-// workers, and the clients that are set up to use it. It changes nothing, and
-// starts no daemon.
+// workers, the store, and the clients that are set up to use it. It changes
+// nothing, and starts no daemon.
 //
 // Each check gives at least one finding; one that finds something wrong names a
 // remedy. The checks do not depend on each other, so one of them never hides what
@@ -17,6 +17,7 @@ import (
 	"mapd/outline"
 	"mapd/rpc/client"
 	"mapd/rpc/wire"
+	"mapd/workspace/store"
 )
 
 // A Status says how a finding is to be taken.
@@ -46,6 +47,8 @@ type Options struct {
 	Config   string           // the user's configuration file; "" if there is none
 	Warnings []config.Warning // about it and the one of Root
 	Outline  outline.Limits
+	Store    string      // the file of outlines that are kept; "" if it is not known
+	Blobs    store.Blobs // what is kept of each workspace
 
 	// Proc is where the system describes itself and its processes; "" is /proc.
 	Proc string
@@ -65,7 +68,7 @@ func Run(ctx context.Context, opt Options) []Finding {
 		run  func(context.Context, *Options) []Finding
 	}{
 		{"build", checkBuild}, {"socket", checkSocket}, {"permissions", checkPermissions}, {"configuration", checkConfiguration},
-		{"watches", checkWatches}, {"files", checkFiles}, {"workers", checkWorkers}, {"clients", checkClients},
+		{"watches", checkWatches}, {"files", checkFiles}, {"store", checkStore}, {"workers", checkWorkers}, {"clients", checkClients},
 	} {
 		for _, f := range check.run(ctx, &opt) {
 			f.Check = check.name

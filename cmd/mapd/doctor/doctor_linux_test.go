@@ -14,6 +14,7 @@ import (
 	"mapd/cmd/mapd/install"
 	"mapd/outline"
 	"mapd/outline/sandbox"
+	"mapd/workspace/store"
 )
 
 func TestMain(m *testing.M) {
@@ -39,6 +40,7 @@ func healthy(t *testing.T) (*Options, map[string]string) {
 		Getenv:  func(name string) string { return env[name] },
 		Version: "test", Build: func() (string, error) { return "0123456789ab", nil },
 		StateDir: filepath.Join(home, ".local/state/mapd"), Outline: outline.DefaultLimits(), Proc: proc,
+		Store: filepath.Join(home, ".cache/mapd/o.db"), Blobs: store.Blobs{Dir: filepath.Join(home, ".cache/mapd/names")},
 	}, env
 }
 
@@ -62,7 +64,7 @@ func TestWell(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if !Well(findings) || len(checks) != 8 {
+	if !Well(findings) || len(checks) != 9 {
 		t.Errorf("%+v", findings)
 	}
 }
@@ -140,6 +142,16 @@ func TestDefects(t *testing.T) {
 		{"not in PATH", "clients", "PATH does not lead to it", false, func(t *testing.T, _ *Options, env map[string]string) {
 			env["PATH"] = ""
 			installed(t, env, "codex", "mapd")
+		}},
+		{"no cache", "store", "neither", false, func(_ *testing.T, opt *Options, _ map[string]string) { opt.Store = "" }},
+		{"cache is a file", "store", "no directory", false, func(t *testing.T, opt *Options, env map[string]string) {
+			put(t, filepath.Join(env["HOME"], ".cache"), "")
+		}},
+		{"broken store", "store", "is damaged", false, func(t *testing.T, opt *Options, _ map[string]string) {
+			put(t, opt.Store, strings.Repeat("x", 64<<10))
+		}},
+		{"store is a directory", "store", "cannot be used", false, func(t *testing.T, opt *Options, _ map[string]string) {
+			os.MkdirAll(opt.Store, 0o700)
 		}},
 		{"broken client", "clients", "cannot be read", false, func(t *testing.T, _ *Options, env map[string]string) {
 			put(t, filepath.Join(env["HOME"], ".claude.json"), "{")
