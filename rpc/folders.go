@@ -89,8 +89,12 @@ func (s *Session) indexed(ctx context.Context) ([]indexedRoot, error) {
 	for _, path := range s.folders.Load().Roots() {
 		s.set.mu.Lock()
 		held, known := s.set.held[path]
+		if known && held.refused() {
+			held.release()
+			known = false
+		}
 		if !known && !s.set.ended {
-			held = s.holdLocked(path, false)
+			held = s.holdLocked(path, held.root != nil && held.large)
 			delete(s.set.bare, path)
 		}
 		s.set.mu.Unlock()

@@ -34,6 +34,7 @@ type Limits struct {
 	Sessions     int           // named sessions kept at once
 	SessionKept  time.Duration // how long a detached named session is kept
 	Coalesce     time.Duration // changes within it are told together
+	Roots        int           // folders that are indexed at once
 	RootIdle     time.Duration // an index is kept this long after its last session
 	Idle         time.Duration // the daemon ends after this long without a connection
 	Drain        time.Duration // how long mapd/stop waits for running requests
@@ -61,6 +62,7 @@ func DefaultLimits() Limits {
 		Sessions:     64,
 		SessionKept:  24 * time.Hour,
 		Coalesce:     50 * time.Millisecond,
+		Roots:        2000,
 		RootIdle:     10 * time.Minute,
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
@@ -124,6 +126,7 @@ func (l *Limits) named() []namedLimit {
 		{"sessions", &l.Sessions},
 		{"session_kept_ms", &l.SessionKept},
 		{"coalesce_ms", &l.Coalesce},
+		{"roots", &l.Roots},
 		{"root_idle_ms", &l.RootIdle},
 		{"idle_ms", &l.Idle},
 		{"drain_ms", &l.Drain},

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,24 +24,29 @@ type roots struct {
 
 	mu      sync.Mutex // guards what follows, and the fields of each root
 	all     map[string]*root
+	live    int // of these, that have a workspace or will have one
 	closed  bool
 	running sync.WaitGroup // what opens and closes workspaces
+	closing chan struct{}  // closed by close
 }
 
 // root is a directory that sessions have as a folder.
 type root struct {
 	path   string
 	users  int           // sessions that have it
+	asked  chan struct{} // closed when somebody waits for the workspace
+	ask    sync.Once     // guards asked
 	opened chan struct{} // closed when ws or err is set
 	ws     *workspace.Workspace
 	err    error       // why it is not indexed
 	large  bool        // somebody asked for it although it is large
+	live   bool        // it counts in roots.live
 	unused time.Time   // since when, if users is 0
 	unload *time.Timer // runs while users is 0
 }
 
 func newRoots(s *Server) *roots {
-	return &roots{server: s, all: map[string]*root{}}
+	return &roots{server: s, all: map[string]*root{}, closing: make(chan struct{})}
 }
 
 // hold makes the root at a resolved path stay until release is called, and
@@ -49,16 +55,18 @@ func (rs *roots) hold(path string, large bool) (r *root, release func()) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	r = rs.all[path]
-	if r == nil || r.err != nil && large && !r.large { // or it was refused as large
-		r = &root{path: path, large: large, opened: make(chan struct{})}
+	if r == nil || r.err != nil { // what was refused then may work now
+		r = &root{path: path, large: large, asked: make(chan struct{}), opened: make(chan struct{})}
 		if old := rs.all[path]; old != nil {
 			old.stopLocked()
 		}
 		rs.all[path] = r
+		r.users = 1 // before room is made for it
 		rs.startLocked(r)
+	} else {
+		r.users++
+		r.stopLocked()
 	}
-	r.users++
-	r.stopLocked()
 	var once sync.Once
 	return r, func() { once.Do(func() { rs.release(r) }) }
 }
@@ -72,12 +80,20 @@ func (r *root) stopLocked() {
 
 // startLocked opens the workspace of a root beside everything else.
 func (rs *roots) startLocked(r *root) {
-	if rs.closed {
+	switch most := rs.server.opt.Limits.Roots; {
+	case rs.closed:
 		r.err = workspace.ErrClosed
+	case rs.live >= most && !rs.unloadLocked():
+		r.err = fmt.Errorf("%d folders are indexed, the limit; search in fewer", most)
+	}
+	if r.err != nil {
 		close(r.opened)
 		return
 	}
+	r.live = true
+	rs.live++
 	rs.running.Go(func() {
+		rs.calm(r)
 		rs.makeRoom()
 		ws, err := rs.server.cache.Open(r.path, workspace.WorkspaceOptions{
 			Cookies: rs.server.opt.Cookies, Large: r.large, Yield: rs.server.yield,
@@ -89,8 +105,35 @@ func (rs *roots) startLocked(r *root) {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
 		r.ws, r.err = ws, err
+		if err != nil {
+			rs.endLocked(r)
+		}
 		close(r.opened)
 	})
+}
+
+// openDelay is how long there must have been no request before a root that nobody
+// waits for is opened, and openPatience how long that may take: a client that only
+// wants to read a file finds all processors free.
+const (
+	openDelay    = 25 * time.Millisecond
+	openPatience = time.Second
+)
+
+// calm waits for a moment to open a root.
+func (rs *roots) calm(r *root) {
+	for start := time.Now(); time.Since(start) < openPatience; {
+		select {
+		case <-time.After(openDelay):
+			if rs.server.busy.Load() == 0 {
+				return
+			}
+		case <-r.asked:
+			return
+		case <-rs.closing:
+			return
+		}
+	}
 }
 
 // reason is an error for people, the cause alone where it is known.
@@ -130,14 +173,47 @@ func (rs *roots) release(r *root) {
 
 // dropLocked forgets a root that nobody has and closes its workspace.
 func (rs *roots) dropLocked(r *root) {
-	if rs.all[r.path] == r {
-		delete(rs.all, r.path)
-	}
-	r.stopLocked()
+	rs.forgetLocked(r)
 	if rs.closed {
 		return // close does it
 	}
 	rs.running.Go(func() { r.close() })
+}
+
+func (rs *roots) forgetLocked(r *root) {
+	if rs.all[r.path] != r {
+		return
+	}
+	delete(rs.all, r.path)
+	r.stopLocked()
+	rs.endLocked(r)
+}
+
+// endLocked takes a root out of the count of those that are indexed.
+func (rs *roots) endLocked(r *root) {
+	if r.live {
+		r.live = false
+		rs.live--
+	}
+}
+
+// unloadLocked unloads the root that was not used for the longest time. It
+// reports whether there is one.
+func (rs *roots) unloadLocked() bool {
+	oldest := rs.oldestLocked()
+	if oldest != nil {
+		rs.dropLocked(oldest)
+	}
+	return oldest != nil
+}
+
+func (rs *roots) oldestLocked() (oldest *root) {
+	for _, r := range rs.all {
+		if r.users == 0 && (oldest == nil || r.unused.Before(oldest.unused)) {
+			oldest = r
+		}
+	}
+	return oldest
 }
 
 // close ends the workspace of a root and waits for it.
@@ -166,18 +242,12 @@ func (rs *roots) makeRoom() {
 		return
 	}
 	rs.mu.Lock()
-	var oldest *root
-	for _, r := range rs.all {
-		if r.users == 0 && (oldest == nil || r.unused.Before(oldest.unused)) {
-			oldest = r
-		}
-	}
+	oldest := rs.oldestLocked()
 	if oldest == nil || rs.closed {
 		rs.mu.Unlock()
 		return
 	}
-	delete(rs.all, oldest.path)
-	oldest.stopLocked()
+	rs.forgetLocked(oldest)
 	rs.mu.Unlock()
 	oldest.close()
 }
@@ -200,6 +270,9 @@ func (rs *roots) status() []wire.WorkspaceStatus {
 // close ends all workspaces and waits for them.
 func (rs *roots) close() {
 	rs.mu.Lock()
+	if !rs.closed {
+		close(rs.closing)
+	}
 	rs.closed = true
 	all := make([]*root, 0, len(rs.all))
 	for _, r := range rs.all {
@@ -213,9 +286,10 @@ func (rs *roots) close() {
 	rs.running.Wait()
 }
 
-// workspace waits until the root was opened, and returns its workspace or why
-// there is none.
+// workspace has the root opened now, and returns its workspace or why there is
+// none.
 func (r *root) workspace(ctx context.Context) (*workspace.Workspace, error) {
+	r.ask.Do(func() { close(r.asked) })
 	select {
 	case <-r.opened:
 		return r.ws, r.err
@@ -261,4 +335,10 @@ func (r *root) status(users int) wire.WorkspaceStatus {
 	sweep, audit := ws.Periods()
 	out.SweepMs, out.AuditMs = sweep.Milliseconds(), audit.Milliseconds()
 	return out
+}
+
+// refused reports whether the root was not indexed when that was tried.
+func (r *root) refused() bool {
+	_, err := r.state()
+	return err != nil
 }

@@ -225,3 +225,34 @@ func TestManyRoots(t *testing.T) {
 		}
 	}
 }
+
+// Past the limit of indexed folders the others are not, and say so; they are
+// once there is room.
+func TestRootsHaveALimit(t *testing.T) {
+	limits := rpc.DefaultLimits()
+	limits.Roots = 2
+	d := newDaemonOf(t, limits)
+	var clients []*agent
+	for i := range 3 {
+		d.dir = t.TempDir()
+		a := d.session()
+		w := a.workspaceAt(d.dir, func(w wire.WorkspaceStatus) bool { return w.State != "indexing" })
+		if (w.State == "ready") != (i < 2) || i == 2 && !strings.Contains(w.Why, "limit") {
+			t.Errorf("folder %d: %+v", i, w)
+		}
+		clients = append(clients, a)
+	}
+	clients[0].conn.Close()
+	again := d.session()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		w := again.workspaceAt(d.dir, anyState)
+		if w.State == "ready" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", w)
+		}
+		again.conn.Close() // the first client may not have been gone yet
+		again = d.session()
+	}
+}
