@@ -63,7 +63,7 @@ func (a *app) forward(ctx context.Context, c *net.UnixConn) error {
 }
 
 // errDaemonGone ends a bridge whose editor still wanted it.
-var errDaemonGone = errors.New("the daemon has ended; restart the language server in the editor, which starts a new one")
+var errDaemonGone = errors.New("the daemon has ended the connection; restart the language server in the editor, which starts a daemon if none runs")
 
 // sink is a writer that keeps its error, so that the two ends of a copy can be
 // told apart.
