@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -210,7 +211,7 @@ type folderChange struct {
 	} `json:"event"`
 }
 
-// changeFolders removes and adds folders of the session. The first folder stays
+// changeFolders removes and adds folders of the session, as far as they are there. The first folder stays
 // the first, as paths are relative to it, unless it is removed itself.
 func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error) {
 	session, _ := p.attached()
@@ -235,7 +236,7 @@ func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error
 			given = append(given, wire.WorkspaceFolder{URI: fileURI(root), Bare: session.isBare(root)})
 		}
 	}
-	given = append(given, change.Event.Added...)
+	given, bad := p.server.usable(append(given, change.Event.Added...))
 	folders, err := p.server.folders(given)
 	if err != nil {
 		return conn.Reply{}, err
@@ -243,5 +244,19 @@ func changeFolders(_ context.Context, p *peer, params []byte) (conn.Reply, error
 	session.folders.Store(&folders)
 	session.keep(p.server.marks(given))
 	session.reportProgress()
-	return conn.Reply{}, nil
+	return conn.Reply{}, bad
+}
+
+// usable returns those of some folders that a session can have, and why it cannot
+// have the others: what an editor adds and removes together is not refused for one
+// folder that is gone.
+func (s *Server) usable(folders []wire.WorkspaceFolder) (usable []wire.WorkspaceFolder, bad error) {
+	for _, f := range folders {
+		if _, err := s.folders([]wire.WorkspaceFolder{f}); err != nil {
+			bad = errors.Join(bad, err)
+			continue
+		}
+		usable = append(usable, f)
+	}
+	return usable, bad
 }

@@ -148,6 +148,18 @@ func TestLifecycleOfLSP(t *testing.T) {
 	d.lsp(`{}`).shows(uri, "disk")
 }
 
+// One folder that is not there does not hold up the others of a change.
+func TestFoldersThatAreNotThere(t *testing.T) {
+	d := newDaemon(t)
+	one, two := "file://"+d.write("one/a.go", "package p\nfunc one() {}\n"), "file://"+d.write("two/a.go", "package p\nfunc two() {}\n")
+	e := editor{d.connect()}
+	e.call("initialize", fmt.Sprintf(`{"rootUri":"file://%s/one","capabilities":{}}`, d.dir))
+	e.shows(one, "one")
+	e.notify("workspace/didChangeWorkspaceFolders", fmt.Sprintf(`{"event":{"added":[{"uri":"file://%[1]s/none","name":"x"},{"uri":"untitled:x","name":"x"},{"uri":"file://%[1]s/two","name":"x"}],"removed":[{"uri":"file://%[1]s/one","name":"x"}]}}`, d.dir))
+	e.shows(two, "two")
+	e.shows(one, "-32803 outside_workspace")
+}
+
 func TestPositionEncodingIsNegotiated(t *testing.T) {
 	d := newDaemon(t)
 	uri := "file://" + d.write("a.py", "x = '😀ä'; π = 1\n")
