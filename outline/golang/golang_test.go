@@ -3,9 +3,7 @@ package golang
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +13,8 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
+	"mapd/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // extract runs Extract, which must not fail.
 func extract(t testing.TB, src []byte) symbol.List {
@@ -29,34 +26,6 @@ func extract(t testing.TB, src []byte) symbol.List {
 	return list
 }
 
-// dump writes all that is known of each symbol, one a line.
-func dump(list symbol.List) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "source=%s why=%s\n", list.Source, list.Why)
-	for _, i := range list.Imports {
-		fmt.Fprintf(&b, "import %s [%d-%d]\n", i.Path, i.Start, i.End)
-	}
-	symbol.Walk(list.Symbols, func(s *symbol.Symbol, depth int) bool {
-		fmt.Fprintf(&b, "%s%s %s [%d-%d] name:%d", strings.Repeat("  ", depth), s.Kind, s.Name, s.Start, s.End, s.NameLine)
-		if s.Lead > 0 {
-			fmt.Fprintf(&b, " lead:%d", s.Lead)
-		}
-		if s.Exported {
-			b.WriteString(" exported")
-		}
-		if s.Local {
-			b.WriteString(" local")
-		}
-		fmt.Fprintf(&b, " | %s", s.Signature)
-		if s.Docstring != "" {
-			fmt.Fprintf(&b, " | %s", s.Docstring)
-		}
-		b.WriteByte('\n')
-		return true
-	})
-	return b.String()
-}
-
 // TestGolden compares the symbols of each testdata/*.txtar with what a person
 // read line by line. Line 1 of in.go is the line after its marker.
 func TestGolden(t *testing.T) {
@@ -66,21 +35,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := dump(extract(t, archive.Files[0].Data))
-			if *update {
-				archive.Files = append(archive.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
-			}
+			golden.Archive(t, name, func(src []byte) string { return golden.Dump(extract(t, src)) })
 		})
 	}
 }
@@ -92,12 +47,12 @@ func TestLineEndings(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := archive.Files[0].Data
-	want := dump(extract(t, src))
+	want := golden.Dump(extract(t, src))
 	for name, changed := range map[string][]byte{
 		"CRLF": bytes.ReplaceAll(src, []byte("\n"), []byte("\r\n")),
 		"BOM":  append([]byte(hashline.BOM), src...),
 	} {
-		if diff := cmp.Diff(want, dump(extract(t, changed))); diff != "" {
+		if diff := cmp.Diff(want, golden.Dump(extract(t, changed))); diff != "" {
 			t.Errorf("%s: want -, got +\n%s", name, diff)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"mapd/outline/symbol"
 	"mapd/testdata/corpus"
+	"mapd/testdata/golden"
 )
 
 // A damage breaks a file. It returns the broken text and how to tell which
@@ -125,7 +126,7 @@ func testBroken(t *testing.T, language string, files []string, want float64) {
 				t.Errorf("in %s, %s", file, kind.name)
 			}
 			again, err := Outline(language, broken)
-			if err != nil || dump(again) != dump(list) {
+			if err != nil || golden.Dump(again) != golden.Dump(list) {
 				t.Errorf("%s, %s: another outline for the same bytes", file, kind.name)
 			}
 			a, b, c := survivors(t, file+", "+kind.name, intact, list, survives)

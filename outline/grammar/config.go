@@ -12,7 +12,14 @@ import (
 
 func init() {
 	remark := &rule{role: comment, act: keep}
-	register(&language{
+	register(hcl(remark))
+	register(cue(remark))
+	register(protobuf(remark))
+	register(dockerfile(remark))
+}
+
+func hcl(remark *rule) *language {
+	return &language{
 		name: "hcl", grammar: hclGrammar,
 		rules: map[string]*rule{
 			"comment":   remark,
@@ -24,15 +31,13 @@ func init() {
 		},
 		otherwise: 0, braces: true,
 		longStrings: true, split: regexp.MustCompile(`^[a-z_]\w* *(?:"|\{|=)`).Match,
-		inner: func(line []byte) place {
-			if hclInner.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(hclInner),
 		wrappers: map[place]wrapper{inType: {open: wrapperName + " {", close: "}"}},
-	})
-	register(&language{
+	}
+}
+
+func cue(remark *rule) *language {
+	return &language{
 		name: "cue", grammar: cueGrammar,
 		rules: map[string]*rule{
 			"comment":        remark,
@@ -49,8 +54,11 @@ func init() {
 		otherwise: visit, braces: true,
 		fields: []string{"path", "name", "left"},
 		split:  regexp.MustCompile(`^(?:[#_\w]+[?!]?:|"|import|package|let)`).Match, finish: cueFinish,
-	})
-	register(&language{
+	}
+}
+
+func protobuf(remark *rule) *language {
+	return &language{
 		name: "protobuf", grammar: protobufGrammar,
 		rules: map[string]*rule{
 			"comment":     remark,
@@ -72,16 +80,14 @@ func init() {
 		otherwise: visit, braces: true,
 		fields:  []string{"path"},
 		prepare: protoPrepare, preamble: protoPreamble,
-		split: regexp.MustCompile(`^(?:message|enum|service|import|package|extend)\b`).Match,
-		inner: func(line []byte) place {
-			if protoInner.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		split:    regexp.MustCompile(`^(?:message|enum|service|import|package|extend)\b`).Match,
+		inner:    membersAre(protoInner),
 		wrappers: map[place]wrapper{inType: {open: "message " + wrapperName + " {", close: "}"}},
-	})
-	register(&language{
+	}
+}
+
+func dockerfile(remark *rule) *language {
+	return &language{
 		name: "dockerfile", grammar: dockerfileGrammar,
 		rules: map[string]*rule{
 			"comment":          remark,
@@ -95,7 +101,7 @@ func init() {
 		otherwise: 0,
 		fields:    []string{"as", "name"},
 		split:     regexp.MustCompile(`^(?i:from) `).Match,
-	})
+	}
 }
 
 var hclInner = regexp.MustCompile(`^[a-z_][\w-]* *(?:=[^=]|\{|"[^"]*" *\{)`)

@@ -35,7 +35,7 @@ func init() {
 		modifiers: []string{"extern", "static", "inline", "const", "constexpr", "consteval", "constinit", "volatile", "virtual", "explicit", "friend", "mutable",
 			"typedef", "thread_local", "template", "_Noreturn"},
 		reserved: cReserved, prepare: blankMacros, split: cppSplit, finish: cFinish, headLines: true,
-		inner: cppInner, wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "};"}}, flat: true,
+		inner: membersAre(cppMember, jsNoMember), wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "};"}}, flat: true,
 	})
 }
 
@@ -172,11 +172,4 @@ func cppConcept(x *extraction, i int, sc *scope) {
 
 func cppSplit(line []byte) bool {
 	return cSplit(line) || cppStart.Match(line)
-}
-
-func cppInner(line []byte) place {
-	if cppMember.Match(line) && !jsNoMember.Match(line) {
-		return inType
-	}
-	return nowhere
 }

@@ -53,12 +53,7 @@ func init() {
 		modifiers: []string{"public", "private", "protected", "internal", "static", "sealed", "abstract", "virtual", "override", "readonly", "const", "async", "partial",
 			"extern", "unsafe", "new", "volatile", "required", "ref", "file", "event", "explicit", "implicit", "record"},
 		split: csharpSplit.Match, finish: exportByModifier("public"),
-		inner: func(line []byte) place {
-			if csharpMember.Match(line) && !jsNoMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(csharpMember, jsNoMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "}"}},
 		flat:     true,
 	})

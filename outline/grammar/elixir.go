@@ -28,12 +28,7 @@ func init() {
 		fields:    []string{"target", "operator", "operand", "left", "right"},
 		triggers:  []string{"def", "use", "import", "alias", "require", "test", "describe", "fn"},
 		hide:      hideTriple, longStrings: true, split: elixirStart.Match, finish: elixirFinish,
-		inner: func(line []byte) place {
-			if elixirMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(elixirMember),
 		wrappers: map[place]wrapper{inType: {open: "defmodule Mapd_wrapper do", close: "end"}},
 	})
 }

@@ -2,55 +2,14 @@ package grammar
 
 import (
 	"bytes"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mapd/outline/symbol"
+	"mapd/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// dump prints an outline as the golden files hold it, one symbol a line:
-//
-//	kind name [start-end] @name line ^lead [modifiers] +exported ~local | signature | documentation
-func dump(list symbol.List) string {
-	var b strings.Builder
-	fmt.Fprintln(&b, list.Source, list.Why)
-	for _, im := range list.Imports {
-		fmt.Fprintf(&b, "import %s [%d-%d]\n", im.Path, im.Start, im.End)
-	}
-	symbol.Walk(list.Symbols, func(s *symbol.Symbol, depth int) bool {
-		fmt.Fprintf(&b, "%s%s %s [%d-%d]", strings.Repeat("  ", depth), s.Kind, s.Name, s.Start, s.End)
-		if s.NameLine != s.Start {
-			fmt.Fprintf(&b, " @%d", s.NameLine)
-		}
-		if s.Lead > 0 {
-			fmt.Fprintf(&b, " ^%d", s.Lead)
-		}
-		if len(s.Modifiers) > 0 {
-			fmt.Fprintf(&b, " %v", s.Modifiers)
-		}
-		if s.Exported {
-			b.WriteString(" +")
-		}
-		if s.Local {
-			b.WriteString(" ~")
-		}
-		fmt.Fprintf(&b, " | %s", s.Signature)
-		if s.Docstring != "" {
-			fmt.Fprintf(&b, " | %s", s.Docstring)
-		}
-		b.WriteByte('\n')
-		return true
-	})
-	return b.String()
-}
 
 // TestGolden compares the outline of testdata/<language>.<suffix> with the file
 // of the same name and .outline.
@@ -77,20 +36,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkShape(t, src, list)
-			got := dump(list)
-			golden := file + ".outline"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("outline of %s (-want +got):\n%s", file, diff)
-			}
+			golden.File(t, file+".outline", golden.Dump(list))
 		})
 	}
 	for _, language := range Names() {

@@ -37,12 +37,7 @@ func init() {
 		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "def"},
 		prepare:   groovyPrepare,
 		split:     groovyStart.Match, finish: groovyFinish,
-		inner: func(line []byte) place {
-			if groovyMember.Match(line) && !jsNoMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(groovyMember, jsNoMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + " {", close: "}"}},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mapd/outline/symbol"
+	"mapd/testdata/golden"
 )
 
 // TestInitializers checks which values of variables are blanked: what the
@@ -36,7 +37,7 @@ func TestInitializers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.blanked && (list.Why != "" || len(list.Symbols) != 3 || list.Symbols[1].End != list.Symbols[2].Start-1) {
-			t.Errorf("%s: %s\n%s", c.name, list.Why, dump(list))
+			t.Errorf("%s: %s\n%s", c.name, list.Why, golden.Dump(list))
 		}
 	}
 }

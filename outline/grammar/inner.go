@@ -136,6 +136,22 @@ func (x *extraction) indent(i int) int {
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
 }
 
+// membersAre returns an inner function that takes the lines that re matches, but
+// none of not, for members of a class.
+func membersAre(re *regexp.Regexp, not ...*regexp.Regexp) func(line []byte) place {
+	return func(line []byte) place {
+		if !re.Match(line) {
+			return nowhere
+		}
+		for _, no := range not {
+			if no.Match(line) {
+				return nowhere
+			}
+		}
+		return inType
+	}
+}
+
 // indented reports whether the line of a byte begins with space.
 func (x *extraction) indented(at int) bool {
 	start := x.lines[x.line(at)-1]

@@ -48,12 +48,7 @@ func init() {
 		triggers:  []string{"class", "interface", "enum", "record", "new"},
 		modifiers: []string{"public", "private", "protected", "static", "final", "abstract", "default", "synchronized", "native", "transient", "volatile", "strictfp", "sealed", "non-sealed"},
 		prepare:   blankOpenStrings, split: javaSplit,
-		inner: func(line []byte) place {
-			if javaMember.Match(line) && !jsNoMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(javaMember, jsNoMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + "{", close: "}"}},
 		flat:     true,
 		finish:   exportByModifier("public"),

@@ -44,12 +44,7 @@ func init() {
 		modifiers: []string{"public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "enum", "annotation", "inner", "value", "companion",
 			"override", "lateinit", "const", "suspend", "inline", "infix", "operator", "tailrec", "external", "expect", "actual", "val", "var"},
 		split: kotlinSplit.Match, finish: kotlinFinish,
-		inner: func(line []byte) place {
-			if kotlinMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(kotlinMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + " {", close: "}"}},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mapd/outline/symbol"
+	"mapd/testdata/golden"
 )
 
 // TestNewerSyntax checks that syntax newer than the grammar costs at most its
@@ -59,7 +60,7 @@ func TestNewerSyntax(t *testing.T) {
 		lines := strings.Count(src, "\n")
 		for name, line := range map[string]int{"before_first": 1, "after_last": lines - 2} {
 			if s := found[name]; s == nil || s.Start != line || s.End != line+2 {
-				t.Errorf("%s: %s: %s is not on lines %d to %d: %+v\n%s", c.language, c.code, name, line, line+2, s, dump(list))
+				t.Errorf("%s: %s: %s is not on lines %d to %d: %+v\n%s", c.language, c.code, name, line, line+2, s, golden.Dump(list))
 			}
 		}
 	}

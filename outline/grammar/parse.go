@@ -59,18 +59,30 @@ var initAllocator = sync.OnceFunc(func() { C.mapd_init() })
 // does not know is an error: it would be a rule that never applies.
 func newTable(l *language) (*table, error) {
 	t := &table{lang: l}
-	ptr := l.grammar()
-	if ptr == nil {
+	t.c.language = l.grammar()
+	if t.c.language == nil {
 		return nil, fmt.Errorf("grammar %s is not linked", l.name)
 	}
-	symbols := int(C.mapd_symbol_count(ptr))
+	if err := t.setTypes(); err != nil {
+		return nil, err
+	}
+	if err := t.setFields(); err != nil {
+		return nil, err
+	}
+	t.setTriggers(l.triggers)
+	return t, nil
+}
+
+// setTypes gives each node type its rule and action.
+func (t *table) setTypes() error {
+	l, symbols := t.lang, int(C.mapd_symbol_count(t.c.language))
 	t.types = make([]string, symbols)
 	t.rules = make([]*rule, symbols)
 	actions := make([]byte, symbols)
 	known := make(map[string]bool)
 	for id := range symbols {
-		kind := C.mapd_symbol_type(ptr, C.uint16_t(id))
-		name := C.GoString(C.mapd_symbol_name(ptr, C.uint16_t(id)))
+		kind := C.mapd_symbol_type(t.c.language, C.uint16_t(id))
+		name := C.GoString(C.mapd_symbol_name(t.c.language, C.uint16_t(id)))
 		if kind != 0 {
 			name = "'" + name // a token of punctuation or a keyword
 		}
@@ -88,39 +100,42 @@ func newTable(l *language) (*table, error) {
 	}
 	for name := range l.actions {
 		if !known[name] {
-			return nil, fmt.Errorf("grammar %s has no node type %s", l.name, name)
+			return fmt.Errorf("grammar %s has no node type %s", l.name, name)
 		}
 	}
 	for name := range l.rules {
 		if !known[name] {
-			return nil, fmt.Errorf("grammar %s has no node type %s", l.name, name)
+			return fmt.Errorf("grammar %s has no node type %s", l.name, name)
 		}
 	}
-	n := int(C.mapd_field_count(ptr)) + 1
+	t.c.actions = (*C.uint8_t)(C.CBytes(actions))
+	t.c.action_count = C.uint32_t(symbols)
+	t.c.error_action = C.uint8_t(visit | keep)
+	return nil
+}
+
+// setFields notes the names of the fields, and which of them the walk keeps.
+func (t *table) setFields() error {
+	n := int(C.mapd_field_count(t.c.language)) + 1
 	t.fields = make([]string, n)
 	listed := make([]byte, n)
 	want := make(map[string]bool)
-	for _, f := range l.fields {
+	for _, f := range t.lang.fields {
 		want[f] = true
 	}
 	for id := 1; id < n; id++ {
-		t.fields[id] = C.GoString(C.mapd_field_name(ptr, C.uint16_t(id)))
+		t.fields[id] = C.GoString(C.mapd_field_name(t.c.language, C.uint16_t(id)))
 		if want[t.fields[id]] {
 			listed[id] = 1
 			delete(want, t.fields[id])
 		}
 	}
 	for f := range want {
-		return nil, fmt.Errorf("grammar %s has no field %s", l.name, f)
+		return fmt.Errorf("grammar %s has no field %s", t.lang.name, f)
 	}
-	t.c.language = ptr
-	t.c.actions = (*C.uint8_t)(C.CBytes(actions))
-	t.c.action_count = C.uint32_t(symbols)
-	t.c.error_action = C.uint8_t(visit | keep)
 	t.c.fields = (*C.uint8_t)(C.CBytes(listed))
 	t.c.field_count = C.uint32_t(n)
-	t.setTriggers(l.triggers)
-	return t, nil
+	return nil
 }
 
 // setTriggers gives the walk the texts of which a gated node must hold one.

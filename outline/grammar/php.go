@@ -48,12 +48,7 @@ func init() {
 		modifiers:   []string{"public", "private", "protected", "static", "final", "abstract", "readonly", "const", "var"},
 		preamble:    phpPreamble,
 		longStrings: true, split: phpSplit.Match, finish: phpFinish,
-		inner: func(line []byte) place {
-			if phpMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner: membersAre(phpMember),
 		wrappers: map[place]wrapper{
 			inType: {open: "<?php class " + wrapperName + " {", close: "}"},
 		},

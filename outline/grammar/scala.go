@@ -48,12 +48,7 @@ func init() {
 		triggers:  []string{"def ", "class ", "object ", "trait ", "=>"},
 		modifiers: []string{"private", "protected", "override", "final", "sealed", "abstract", "implicit", "lazy", "case", "inline", "opaque", "open", "transparent"},
 		split:     scalaStart.Match, finish: scalaFinish,
-		inner: func(line []byte) place {
-			if scalaMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(scalaMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + " {", close: "}"}},
 	})
 }

@@ -47,12 +47,7 @@ func init() {
 		modifiers: []string{"public", "private", "fileprivate", "internal", "open", "package", "final", "static", "class", "override", "required", "convenience", "lazy", "weak",
 			"unowned", "mutating", "nonmutating", "indirect", "dynamic", "optional", "nonisolated", "prefix", "postfix", "infix", "let", "var", "async", "actor"},
 		split: swiftStart.Match, finish: swiftFinish,
-		inner: func(line []byte) place {
-			if swiftMember.Match(line) {
-				return inType
-			}
-			return nowhere
-		},
+		inner:    membersAre(swiftMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + " {", close: "}"}},
 	})
 }

@@ -3,9 +3,7 @@ package pattern
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,9 +15,8 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline/symbol"
+	"mapd/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func scan(t testing.TB, lang string, src []byte) symbol.List {
 	t.Helper()
@@ -28,26 +25,6 @@ func scan(t testing.TB, lang string, src []byte) symbol.List {
 		t.Fatal(err)
 	}
 	return list
-}
-
-func dump(list symbol.List) string {
-	var b strings.Builder
-	symbol.Walk(list.Symbols, func(s *symbol.Symbol, depth int) bool {
-		fmt.Fprintf(&b, "%s%s %s [%d-%d]", strings.Repeat("  ", depth), s.Kind, s.Name, s.Start, s.End)
-		if s.Lead > 0 {
-			fmt.Fprintf(&b, " lead:%d", s.Lead)
-		}
-		if s.Local {
-			b.WriteString(" local")
-		}
-		fmt.Fprintf(&b, " | %s", s.Signature)
-		if s.Docstring != "" {
-			fmt.Fprintf(&b, " | %s", s.Docstring)
-		}
-		b.WriteByte('\n')
-		return true
-	})
-	return b.String()
 }
 
 // TestGolden compares the symbols of each testdata/LANGUAGE.txtar with what a
@@ -60,33 +37,21 @@ func TestGolden(t *testing.T) {
 	for _, name := range files {
 		lang := strings.TrimSuffix(filepath.Base(name), ".txtar")
 		t.Run(lang, func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list := scan(t, lang, archive.Files[0].Data)
-			if list.Source != symbol.Pattern || list.Why != symbol.Unsupported || !Supports(lang) {
-				t.Errorf("source %q, why %q, supported %v", list.Source, list.Why, Supports(lang))
-			}
-			got := dump(list)
-			if *update {
-				archive.Files = append(archive.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
+			golden.Archive(t, name, func(src []byte) string {
+				list := scan(t, lang, src)
+				if list.Source != symbol.Pattern || list.Why != symbol.Unsupported || !Supports(lang) {
+					t.Errorf("source %q, why %q, supported %v", list.Source, list.Why, Supports(lang))
 				}
-				return
-			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
-			}
+				return golden.Dump(list)
+			})
 		})
 	}
 }
 
 func TestUnknownLanguages(t *testing.T) {
 	src := []byte("// c\nfunction f() {\n\tg()\n}\n\nclass A:\n    def m(self):\n        pass\n\nsub s\n  x\nend\n")
-	got := dump(scan(t, "klingon", src))
-	want := "function f [2-4] lead:1 | function f() | c\nclass A [6-8] | class A\n  function m [7-8] | def m(self)\nfunction s [10-12] | sub s\n"
+	got := golden.Dump(scan(t, "klingon", src))
+	want := "pattern unsupported\nfunction f [2-4] ^1 | function f() | c\nclass A [6-8] | class A\n  function m [7-8] | def m(self)\nfunction s [10-12] | sub s\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
