@@ -1,13 +1,16 @@
 package grammar
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,9 +62,10 @@ func TestCtags(t *testing.T) {
 		t.Fatalf("universal-ctags is needed: %v %.80s", err, out)
 	}
 	roots := []string{"/usr/include", "/usr/lib", "/usr/share", corpus.GoRoot(t), filepath.Dir(filepath.Dir(filepath.Dir(bindingDir(t))))}
-	if dir := os.Getenv("MAPD_NPM_DIR"); dir != "" {
-		roots = append(roots, dir)
+	for _, name := range []string{"MAPD_NPM_DIR", "MAPD_SOURCES"} { // MAPD_SOURCES: more folders with code
+		roots = append(roots, filepath.SplitList(os.Getenv(name))...)
 	}
+	roots = append(roots, javaSources(t)...)
 	for _, l := range ctagsLanguages {
 		var files []string
 		for _, root := range roots {
@@ -92,6 +96,49 @@ func TestCtags(t *testing.T) {
 	}
 }
 
+// javaSources returns a folder with some of the sources that come with a JDK, if
+// there is one beside the java of this machine.
+func javaSources(t *testing.T) []string {
+	out, _ := exec.Command("java", "-XshowSettings:properties", "-version").CombinedOutput()
+	m := regexp.MustCompile(`java\.home = (.+)`).FindSubmatch(out)
+	if m == nil {
+		return nil
+	}
+	zips, _ := filepath.Glob(filepath.Join(filepath.Dir(string(m[1])), "*", "lib", "src.zip"))
+	for _, name := range zips {
+		if archive, err := zip.OpenReader(name); err == nil {
+			defer archive.Close()
+			dir := t.TempDir()
+			for i, f := range archive.File {
+				if i%97 == 0 && strings.HasPrefix(f.Name, "java.") {
+					unpack(t, f, filepath.Join(dir, fmt.Sprint(i)+filepath.Ext(f.Name)))
+				}
+			}
+			return []string{dir}
+		}
+	}
+	return nil
+}
+
+func unpack(t *testing.T, f *zip.File, to string) {
+	r, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// luaFunction matches the lines on which a function gets its name; ctags takes
+// the first word of any line that holds "function" for one.
+var luaNamed = regexp.MustCompile(`\bfunction\s+[\w.:]+\s*\(|=\s*function\s*\(`)
+
 // agree counts the tags of a file, and those with a symbol of the same name on
 // the same line.
 func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
@@ -116,12 +163,13 @@ func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
 	}
 	have := make(map[key]bool)
 	symbol.Walk(list.Symbols, func(s *symbol.Symbol, _ int) bool {
-		name := s.Name[strings.LastIndexAny(s.Name, ":.")+1:]
+		name := bare(s.Name)
 		for _, line := range []int{s.Start, s.NameLine} {
 			have[key{s.Name, line}], have[key{name, line}] = true, true
 		}
 		return true
 	})
+	lines := slices.Collect(bytes.Lines(src))
 	scan := bufio.NewScanner(bytes.NewReader(out))
 	scan.Buffer(nil, 1<<20)
 	for scan.Scan() {
@@ -130,8 +178,11 @@ func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
 			strings.HasPrefix(g.Name, "__anon") || strings.HasPrefix(g.Name, "AnonymousFunction") || strings.ContainsAny(g.Name, "=<") {
 			continue
 		}
+		if l.language == "lua" && !luaNamed.Match(lines[min(g.Line, len(lines))-1]) {
+			continue
+		}
 		total++
-		name := g.Name[strings.LastIndexAny(g.Name, ":.")+1:]
+		name := bare(g.Name)
 		if have[key{g.Name, g.Line}] || have[key{name, g.Line}] {
 			found++
 		} else {
@@ -139,4 +190,10 @@ func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
 		}
 	}
 	return total, found
+}
+
+// bare returns a name without what it belongs to, its arguments and brackets.
+func bare(name string) string {
+	name, _, _ = strings.Cut(name, "<")
+	return strings.Trim(name[strings.LastIndexAny(name, ":.")+1:], `[]"'`)
 }

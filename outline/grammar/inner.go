@@ -110,8 +110,8 @@ func (m *mender) parseHead(x *extraction, first, end int) piece {
 	if tail == "" {
 		return piece{}
 	}
-	nodes, broken, err := x.t.parseWith(nil, x.src[start:stop], tail)
-	if err != nil || broken {
+	nodes, _, err := x.t.parseWith(nil, x.src[start:stop], tail)
+	if err != nil {
 		return piece{}
 	}
 	y := x.t.extract(x.text[start:stop], x.src[start:stop], nodes)

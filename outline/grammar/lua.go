@@ -26,10 +26,10 @@ func init() {
 			"if_statement": visit | localGate, "do_statement": visit | localGate, "tableconstructor": visit | gate, "fieldlist": visit | gate,
 		},
 		otherwise: visit | gate,
-		fields:    []string{"name", "value", "prefix", "args", "documentation"},
+		fields:    []string{"name", "key", "value", "prefix", "args", "documentation"},
 		triggers:  []string{"function", "require"},
 		modifiers: []string{"local"},
-		split:     luaStart.Match, finish: luaFinish,
+		prepare:   luaPrepare, split: luaStart.Match, finish: luaFinish,
 		inner: func(line []byte) place {
 			if luaStart.Match(line) {
 				return inBlock
@@ -38,6 +38,29 @@ func init() {
 		},
 		wrappers: map[place]wrapper{inBlock: {open: "function " + wrapperName + "()", close: "end"}},
 	})
+}
+
+// luaPrepare makes plain comments of those with three dashes: the grammar reads
+// annotations in them, and knows few.
+func luaPrepare(text []byte) []byte {
+	src := text
+	for at := 0; ; {
+		k := bytes.Index(text[at:], []byte("---"))
+		if k < 0 {
+			return src
+		}
+		at += k
+		if line := bytes.LastIndexByte(text[:at], '\n') + 1; blank(text[line:at]) {
+			if &src[0] == &text[0] {
+				src = bytes.Clone(text)
+			}
+			src[at+2] = ' '
+		}
+		if k = bytes.IndexByte(text[at:], '\n'); k < 0 {
+			return src
+		}
+		at += k
+	}
 }
 
 var luaStart = regexp.MustCompile(`^(?:local +)?function\b|^(?:local +)?[\w.]+ *= *function\b`)
@@ -101,7 +124,7 @@ func luaVariable(x *extraction, i int, sc *scope) {
 		if k < len(values) {
 			value := values[k]
 			d.children = func(sc *scope) { x.visitAny(value, sc) }
-			if x.typ(value) == "function" {
+			if value = x.luaBound(value); x.typ(value) == "function" {
 				d.kind = symbol.Function
 				d.sigEnd = x.luaHeadEnd(value, x.nodes[value].start)
 				d.children = func(sc *scope) { x.children(value, sc) }
@@ -117,15 +140,32 @@ func luaVariable(x *extraction, i int, sc *scope) {
 	}
 }
 
+// luaBound returns the function of "x or function … end", else value itself.
+func (x *extraction) luaBound(value int) int {
+	if x.typ(value) == "binary_operation" {
+		for j := value + 1; j < x.nodes[value].next; j = x.nodes[j].next {
+			if x.typ(j) == "function" && x.nodes[j].end == x.nodes[value].end {
+				return j
+			}
+		}
+	}
+	return value
+}
+
 // luaField defines a function in a table.
 func luaField(x *extraction, i int, sc *scope) {
 	name, value := x.field(i, "name"), x.field(i, "value")
+	if name < 0 {
+		name = x.field(i, "key")
+	}
 	if name < 0 || value < 0 || x.typ(value) != "function" {
 		x.children(i, sc)
 		return
 	}
 	d := x.defAt(i, name, symbol.Function)
-	d.name = unquote(d.name)
+	if d.name = unquote(d.name); x.typ(name) == "identifier" && x.src[x.nodes[i].start] == '[' {
+		d.name = collapse(x.text[x.nodes[i].start : bytes.IndexByte(x.src[d.nameAt:x.nodes[value].start], ']')+d.nameAt+1])
+	}
 	d.sigEnd = x.luaHeadEnd(value, x.nodes[value].start)
 	d.children = func(sc *scope) { x.children(value, sc) }
 	x.define(sc, i, d)

@@ -197,7 +197,7 @@ func (m *macroScanner) word(i int) int {
 	}
 	next := skipSpace(src, end)
 	if !isAttributeMacro(name) {
-		if upper(name) && m.afterType(i) && callFollows(src, next) {
+		if upper(name) && (m.afterType(i) && callFollows(src, next) || next < len(src) && src[next] == '{' && m.afterTag(i)) {
 			m.prev = prev
 			m.blank(i, end)
 		}
@@ -292,6 +292,13 @@ func (m *macroScanner) afterType(i int) bool {
 	}
 	return builtinTypes[string(head[k:])]
 }
+
+// tagBefore matches the head of an enum, struct, union or class with its name.
+var tagBefore = regexp.MustCompile(`\b(?:enum|struct|union|class)\s+\w+\s+$`)
+
+// afterTag reports whether the name of an enum, struct, union or class stands
+// before i.
+func (m *macroScanner) afterTag(i int) bool { return tagBefore.Match(m.src[max(0, i-100):i]) }
 
 // callFollows reports whether a name and a parenthesis stand at i.
 func callFollows(src []byte, i int) bool {
