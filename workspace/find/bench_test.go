@@ -173,6 +173,7 @@ func BenchmarkSymbols(b *testing.B) {
 	}
 	b.ReportMetric(float64(wall[len(wall)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(wall[len(wall)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(total.Microseconds())/1000/float64(len(cpu)), "cpu-ms")
 	b.ReportMetric(float64(total)/float64(len(cpu))/float64(floor), "x-scan")
 	b.ReportMetric(float64(len(flat)), "symbols")
 }
