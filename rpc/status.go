@@ -39,6 +39,9 @@ func (s *Server) Status() *wire.StatusResult {
 	}
 	s.count(r)
 	r.Workspaces = s.workspaceStatus(r.Sessions)
+	for _, w := range r.Workspaces {
+		r.Memory["names"] += w.NameBytes
+	}
 	return r
 }
 

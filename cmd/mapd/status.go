@@ -61,6 +61,9 @@ func printStatus(w io.Writer, result []byte) error {
 		fmt.Fprintf(w, "errors: %s\n", list(s.Errors, plainNumber))
 	}
 	fmt.Fprintf(w, "limits: %s\n", list(s.Limits, plainNumber))
+	if st := s.Store; st != nil {
+		fmt.Fprintf(w, "store %s: %s\n", st.Path, storeLine(st))
+	}
 	for _, m := range s.Methods {
 		fmt.Fprintf(w, "method %s: %d calls, %d failed, p50 %v, p99 %v, max %v\n",
 			m.Method, m.Count, m.Failed, microseconds(m.P50Micros), microseconds(m.P99Micros), microseconds(m.MaxMicros))
@@ -79,9 +82,21 @@ func printStatus(w io.Writer, result []byte) error {
 			fmt.Fprintf(w, "\t%d files, %d indexed, %d skipped%s, %d sessions, generation %d, %d watches, swept every %v while they fail, audited every %v\n",
 				ws.Files, ws.Indexed, ws.Skipped, reasons(ws.SkippedWhy), ws.Sessions, ws.Generation, ws.Watches,
 				time.Duration(ws.SweepMs)*time.Millisecond, time.Duration(ws.AuditMs)*time.Millisecond)
+			fmt.Fprintf(w, "\t%d symbols, names %s, source %s\n", ws.Symbols, mebibytes(ws.NameBytes), mebibytes(ws.Source))
 		}
 	}
 	return nil
+}
+
+// storeLine describes what is kept between daemons.
+func storeLine(st *wire.StoreStatus) string {
+	line := st.State
+	if st.Why != "" {
+		line += " (" + st.Why + ")"
+	}
+	return line + fmt.Sprintf(", %d outlines, %s on disk, %d hits, %d misses, %d damaged, %d written, %d dropped, %d evicted, %d flushes in %v",
+		st.Entries, mebibytes(st.FileBytes), st.Hits, st.Misses, st.Damaged, st.Puts, st.Dropped, st.Evicted,
+		st.Flushes, time.Duration(st.FlushMs)*time.Millisecond)
 }
 
 // reasons writes counts by reason, in parentheses.
