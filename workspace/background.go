@@ -23,14 +23,16 @@ type outliner struct {
 	todo    []outlineKey           // the last comes first
 	waiting map[outlineKey][]*File // by what their outlines follow from
 	running sync.WaitGroup
-	saved   time.Time // when the names were saved
-	unsaved bool      // names were made since
-	made    int       // outlines since there was nothing to do
+	rests   rests
+	took    chan outlined // what was made since
+	saved   time.Time     // when the names were saved
+	unsaved bool          // names were made since
+	made    int           // outlines since there was nothing to do
 }
 
 // makeOutlines runs until the workspace is closed.
 func (w *Workspace) makeOutlines() {
-	o := &outliner{w: w, waiting: map[outlineKey][]*File{}}
+	o := &outliner{w: w, waiting: map[outlineKey][]*File{}, took: make(chan outlined, 64)}
 	defer o.end()
 	again := time.NewTicker(w.cache.limits.FailedOutline)
 	defer again.Stop()
@@ -47,6 +49,8 @@ func (w *Workspace) makeOutlines() {
 		o.tidy()
 		select {
 		case <-w.work:
+		case <-o.rests.woken():
+			o.plan(o.rests.take(false))
 		case <-again.C:
 			o.plan(w.Index().files) // what failed then may work now
 		case <-w.ctx.Done():
@@ -58,6 +62,7 @@ func (w *Workspace) makeOutlines() {
 // end waits for the outlines that are being made and saves the names.
 func (o *outliner) end() {
 	o.running.Wait()
+	o.rests.stop()
 	if o.unsaved {
 		o.w.saveNames()
 	}
@@ -102,9 +107,20 @@ func (o *outliner) start(group []*File) bool {
 	}
 	o.running.Go(func() {
 		defer func() { <-slots }()
+		begun := time.Now()
 		o.make(group)
+		select {
+		case o.took <- outlined{group[0].Path, begun, time.Now()}:
+		default: // many at once: then nothing is made again and again
+		}
 	})
 	return true
+}
+
+// outlined says when the outline of a file was made.
+type outlined struct {
+	path       string
+	begun, end time.Time
 }
 
 func keyOf(f *File) outlineKey { return outlineKey{f.Digest, f.Language} }
@@ -112,11 +128,25 @@ func keyOf(f *File) outlineKey { return outlineKey{f.Digest, f.Language} }
 // next returns the files whose outline comes next, or nil. They have equal bytes.
 // A file that has left the index is dropped.
 func (o *outliner) next() []*File {
+	for more := true; more; {
+		select {
+		case made := <-o.took:
+			o.rests.made(made)
+		default:
+			more = false
+		}
+	}
+	if o.w.hurry.Swap(false) {
+		o.plan(o.rests.take(true))
+	}
 	if fresh := o.w.tally.takeFresh(); len(fresh) > 0 {
 		o.plan(fresh)
 	}
 	for path := o.w.nextWanted(); path != ""; path = o.w.nextWanted() {
 		if f, ok := o.w.Index().Lookup(path); ok && f.due() {
+			if o.rests.files[path] == f {
+				o.plan(o.rests.take(true))
+			}
 			if group := o.take(keyOf(f)); group != nil {
 				return group
 			}
@@ -137,6 +167,9 @@ func (o *outliner) plan(files []*File) {
 	due := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return !f.due() })
 	slices.SortFunc(due, func(a, b *File) int { return cmp.Compare(a.stamp.ctime, b.stamp.ctime) })
 	for _, f := range due {
+		if o.rests.delay(f) {
+			continue
+		}
 		key := keyOf(f)
 		if o.waiting[key] == nil {
 			o.todo = append(o.todo, key)

@@ -69,6 +69,7 @@ type Workspace struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	yielded atomic.Int64 // when others went first, in nanoseconds
+	hurry   atomic.Bool  // somebody waits for all outlines
 
 	mu      sync.Mutex         // guards all below
 	waiters map[string]*waiter // of Settle, by the path of their cookie
@@ -298,6 +299,13 @@ func (w *Workspace) Want(paths ...string) {
 		w.wanted = w.wanted[extra:]
 	}
 	w.mu.Unlock()
+	signal(w.work)
+}
+
+// Hurry makes outlines now that would wait because their files change often. Who
+// waits until none is pending calls it again while that goes on.
+func (w *Workspace) Hurry() {
+	w.hurry.Store(true)
 	signal(w.work)
 }
 

@@ -92,6 +92,7 @@ func waitForOutlines(ctx context.Context, w *workspace.Workspace) *workspace.Ind
 		if ix.Pending() == 0 {
 			return ix
 		}
+		w.Hurry()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
