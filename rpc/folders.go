@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"mapd/rpc/wire"
@@ -112,6 +113,22 @@ func (s *Session) indexed(ctx context.Context) ([]indexedRoot, error) {
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// wanted makes the names of a file that was asked for come first in an index that
+// is being made.
+func (s *Session) wanted(path string) {
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	for root, held := range s.set.held {
+		rel, inside := strings.CutPrefix(path, strings.TrimSuffix(root, "/")+"/")
+		if !inside {
+			continue
+		}
+		if ws, _ := held.state(); ws != nil && ws.Index().Pending() > 0 {
+			ws.Want(rel)
+		}
+	}
 }
 
 // isBare reports whether a folder of the session is not indexed because its

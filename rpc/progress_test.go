@@ -9,6 +9,7 @@ import (
 	"mapd/hashline"
 	"mapd/outline"
 	"mapd/rpc"
+	"mapd/rpc/wire"
 	"mapd/workspace"
 )
 
@@ -98,4 +99,43 @@ func TestProgress(t *testing.T) {
 			a.workspaceAt(d.dir, ready)
 		})
 	}
+}
+
+// What a session reads comes first in the index.
+func TestReadFilesAreIndexedFirst(t *testing.T) {
+	order := make(chan string, 1000)
+	hold := make(gate)
+	d := newDaemon(t, func(o *rpc.Options) {
+		o.Cache = workspace.NewCache(workspace.Options{Outlines: noted{hold, order}})
+		t.Cleanup(func() { o.Cache.Close() })
+	})
+	for i := range 300 {
+		d.write(fmt.Sprintf("f%03d.txt.go", i), fmt.Sprintf("// %d\n", i))
+	}
+	a := d.session()
+	a.workspaceAt(d.dir, func(w wire.WorkspaceStatus) bool { return w.Files == 300 })
+	a.read(`{"path":"f007.txt.go"}`)
+	a.read(`{"path":"f009.txt.go"}`)
+	close(hold)
+	a.workspaceAt(d.dir, ready)
+	for i := range 20 { // those before were begun already
+		switch <-order {
+		case "// 7", "// 9":
+			return
+		}
+		if i == 19 {
+			t.Error("neither is among the first")
+		}
+	}
+}
+
+// noted is an extractor that tells the first lines of what it is given.
+type noted struct {
+	gate
+	order chan string
+}
+
+func (n noted) Extract(ctx context.Context, lang outline.Language, text *hashline.Text) (*outline.Outline, error) {
+	n.order <- string(text.Line(1))
+	return n.gate.Extract(ctx, lang, text)
 }

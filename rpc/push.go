@@ -82,9 +82,10 @@ func (ps *pushers) add(p *pusher) (remove func()) {
 	}
 }
 
-// newPusher returns a pusher that is not told of changes before it runs.
+// newPusher returns a pusher that is not told of changes before it runs. It begins
+// with all that the session holds: it may have held it before it was attached.
 func newPusher(s *Session, c *conn.Conn) *pusher {
-	return &pusher{session: s, conn: c, wake: make(chan struct{}, 1), marked: map[string]mark{}, empty: map[string]time.Time{}, files: map[string]bool{}}
+	return &pusher{session: s, conn: c, wake: make(chan struct{}, 1), marked: map[string]mark{}, empty: map[string]time.Time{}, files: map[string]bool{}, all: true}
 }
 
 // note makes the pusher look at the files at these paths.
@@ -118,11 +119,12 @@ func (p *pusher) signal() {
 // run tells the client until ctx or its connection ends.
 func (p *pusher) run(ctx context.Context) {
 	defer p.session.server.pushers.add(p)()
+	p.signal()
 	poll := time.NewTicker(pushEvery)
 	defer poll.Stop()
 	for {
 		var files []recovery.File
-		polled := false
+		polled := false // then the stamp decides whether to read
 		select {
 		case <-ctx.Done():
 			return
@@ -132,7 +134,7 @@ func (p *pusher) run(ctx context.Context) {
 			if !p.settle(ctx) {
 				return
 			}
-			files = p.take()
+			files, polled = p.take()
 		}
 		for _, f := range files {
 			if polled && p.quiet(ctx, f) {
@@ -169,10 +171,11 @@ func (p *pusher) settle(ctx context.Context) bool {
 	}
 }
 
-// take returns the files that the session holds and that are to be looked at.
-func (p *pusher) take() []recovery.File {
+// take returns the files that the session holds and that are to be looked at, and
+// whether these are just all.
+func (p *pusher) take() (files []recovery.File, everything bool) {
 	p.mu.Lock()
-	changed, files, all := p.changed, p.files, p.all
+	changed, names, all := p.changed, p.files, p.all
 	p.changed, p.files, p.all = nil, map[string]bool{}, false
 	p.mu.Unlock()
 	paths := map[string]bool{}
@@ -183,26 +186,25 @@ func (p *pusher) take() []recovery.File {
 	}
 	s := p.session
 	if all {
-		return s.ledger.Files()
+		return s.ledger.Files(), true
 	}
 	for file, path := range s.server.places.moved() {
 		if paths[path] {
-			files[file] = true
+			names[file] = true
 		}
 	}
-	maps.Copy(files, paths)
-	var out []recovery.File
-	for file := range files {
-		if f := s.ledger.File(file); len(f.Held) > 0 {
-			out = append(out, f)
+	maps.Copy(names, paths)
+	for name := range names {
+		if f := s.ledger.File(name); len(f.Held) > 0 {
+			files = append(files, f)
 		}
 	}
 	for file := range p.marked { // forgotten since
 		if f := s.ledger.File(file); len(f.Held) == 0 {
-			out = append(out, f)
+			files = append(files, f)
 		}
 	}
-	return out
+	return files, false
 }
 
 // unwatched returns the files that the session was shown last and that no

@@ -227,3 +227,27 @@ func TestSavedInTwoSteps(t *testing.T) {
 		a.read(`{"path":"a.txt"}`)
 	}
 }
+
+// What went stale while a named session was detached is told when it is back.
+func TestStaleWhileDetached(t *testing.T) {
+	d := newDaemon(t)
+	d.write("a.txt", "one\ntwo\n")
+	d.write("b.txt", "one\n")
+	const options = `{"stale":"push","session":"me"}`
+	a := d.session(options)
+	a.workspaceAt(d.dir, ready)
+	a.read(`{"path":"a.txt"}`)
+	a.read(`{"path":"b.txt"}`)
+	a.call("shutdown", `null`)
+	a.notify("exit", `null`)
+	_, _ = a.in.ReadByte() // the end of the connection
+	d.replace("a.txt", "one\nTWO\n")
+	d.connect() // whatever notices the change may do so
+	b := d.session(options)
+	var s wire.Stale
+	b.pushed("mapd/stale", &s)
+	if s.Path != "a.txt" || len(s.Ranges) != 1 || s.Ranges[0].Status != "changed" {
+		t.Errorf("%+v", s)
+	}
+	b.workspaceAt(d.dir, ready) // call fails if more is told
+}

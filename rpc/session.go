@@ -148,7 +148,11 @@ func (s *Session) open(ctx context.Context, name string) (*workspace.Version, er
 	if len(folders.Roots()) == 0 { // they may have left since the request came
 		return nil, errNoFolder
 	}
-	return s.server.cache.Read(ctx, folders, name)
+	v, err := s.server.cache.Read(ctx, folders, name)
+	if err == nil {
+		s.wanted(v.Path())
+	}
+	return v, err
 }
 
 // errNoFolder answers a request about files in a session without folders.
