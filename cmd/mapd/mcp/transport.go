@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 // maxLine is the longest message that is taken from a client: what the daemon
 // takes.
 const maxLine = 64 << 20
+
+// largeLine is an answer after which the memory that it took is given back.
+const largeLine = 1 << 20
 
 // transport is stdio as the SDK wants it. The SDK's own transport drops the
 // calls under way at the end of stdin, ends at a line that is no message, and
@@ -150,7 +154,11 @@ func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
 	if !ok {
 		return c.writeLine(line)
 	}
-	err = c.writeLine(c.bodies.splice(line))
+	line = c.bodies.splice(line)
+	err = c.writeLine(line)
+	if len(line) > largeLine {
+		defer debug.FreeOSMemory() // each agent has a bridge, and most of them wait
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, response.ID)
