@@ -67,7 +67,7 @@ func DefaultLimits() Limits {
 		Idle:         30 * time.Minute,
 		Drain:        5 * time.Second,
 		Memory:       3 << 29,
-		Store:        256 << 20,
+		Store:        512 << 20,
 	}
 }
 
