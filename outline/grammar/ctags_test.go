@@ -166,6 +166,9 @@ func agree(t *testing.T, l ctagsLanguage, file string) (total, found int) {
 		name := bare(s.Name)
 		for _, line := range []int{s.Start, s.NameLine} {
 			have[key{s.Name, line}], have[key{name, line}] = true, true
+			for part := range strings.SplitSeq(s.Name, "::") { // ctags makes tags of the parts
+				have[key{part, line}] = true
+			}
 		}
 		return true
 	})

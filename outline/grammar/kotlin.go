@@ -1,7 +1,9 @@
 package grammar
 
 import (
+	"bytes"
 	"regexp"
+	"strings"
 
 	"mapd/outline/symbol"
 )
@@ -43,7 +45,7 @@ func init() {
 		triggers: []string{"fun", "class ", "object", "->", "{ "},
 		modifiers: []string{"public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "enum", "annotation", "inner", "value", "companion",
 			"override", "lateinit", "const", "suspend", "inline", "infix", "operator", "tailrec", "external", "expect", "actual", "val", "var"},
-		split: kotlinSplit.Match, finish: kotlinFinish,
+		prepare: kotlinPrepare, split: kotlinSplit.Match, finish: kotlinFinish,
 		inner:    membersAre(kotlinMember),
 		wrappers: map[place]wrapper{inType: {open: "class " + wrapperName + " {", close: "}"}},
 	})
@@ -53,6 +55,34 @@ var (
 	kotlinSplit  = regexp.MustCompile(`^(?:(?:public|private|protected|internal|open|abstract|final|sealed|data|enum|annotation|value|inline|tailrec|suspend|operator|infix|expect|actual|const|lateinit|override) +)*(?:class|interface|object|fun|val|var|typealias|package|import)\b|^@`)
 	kotlinMember = regexp.MustCompile(`^(?:(?:public|private|protected|internal|open|abstract|final|sealed|data|enum|annotation|value|inline|tailrec|suspend|operator|infix|inner|companion|override) +)*(?:class|interface|object|fun|constructor)\b|^@\w`)
 )
+
+// kotlinPrepare makes plain interfaces of functional ones, and objects of data
+// objects, which are newer than the grammar, and blanks context receivers.
+func kotlinPrepare(text []byte) []byte {
+	if len(text) == 0 {
+		return text
+	}
+	r := &rewriter{text, text}
+	before := func(word, next, other string) {
+		r.each(word, func(at int) {
+			if after := r.after(at + len(word)); bytes.HasPrefix(after, []byte(next)) && len(after) > len(next) && isSpace(after[len(next)]) {
+				r.set(at, other)
+			}
+		})
+	}
+	before("fun", "interface", "   ")
+	before("data", "object", "open")
+	for at := 0; ; at++ {
+		k := bytes.Index(text[at:], []byte("context("))
+		if k < 0 {
+			return r.src
+		}
+		at += k
+		if end := argumentsEnd(text, at+len("context")); end > 0 && len(r.lineHead(at)) == 0 && !bytes.HasPrefix(r.after(end), []byte("{")) {
+			r.set(at, strings.Repeat(" ", end-at))
+		}
+	}
+}
 
 func kotlinPackage(x *extraction, i int, sc *scope) {
 	if name := x.childOf(i, "identifier"); name >= 0 {
