@@ -359,4 +359,3 @@ func (o *oracle) readAll() {
 		}
 	}
 }
-
