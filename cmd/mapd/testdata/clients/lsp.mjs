@@ -144,6 +144,15 @@ async function randomChanges({ connection }) {
   assert.deepEqual((await editor.symbols()).map((s) => s.name), ["f299"]);
 }
 
+// A frame of 20 MB passes the bridge, and a text of that size is edited.
+async function largeFrame({ connection }) {
+  const editor = new Editor(connection, "untitled:large", "plaintext", "a line of text 😀\n".repeat(1_000_000) + "end");
+  await editor.open();
+  await editor.change([{ range: { start: { line: 500_000, character: 0 }, end: { line: 500_001, character: 9 } }, text: "\r" }]);
+  assert.deepEqual(await editor.end(), { line: 1_000_000, character: 3 });
+  await connection.sendNotification(protocol.DidCloseTextDocumentNotification.type, { textDocument: { uri: "untitled:large" } });
+}
+
 async function staleLines({ connection }) {
   const uri = uriOf("a.py");
   const published = new Promise((resolve) => connection.onNotification(protocol.PublishDiagnosticsNotification.type, (p) => {
@@ -178,7 +187,7 @@ const session = await start();
 const { capabilities } = session.result;
 assert.equal(capabilities.positionEncoding, "utf-16");
 assert.equal(capabilities.textDocumentSync.change, protocol.TextDocumentSyncKind.Incremental);
-for (const step of [bigFile, randomChanges, staleLines, rest]) await step(session);
+for (const step of [bigFile, randomChanges, largeFrame, staleLines, rest]) await step(session);
 await session.connection.sendRequest(protocol.ShutdownRequest.type);
 await fails(session.connection.sendRequest(protocol.ShutdownRequest.type), -32600);
 await session.connection.sendNotification(protocol.ExitNotification.type);
