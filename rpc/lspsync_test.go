@@ -3,10 +3,12 @@ package rpc_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +168,44 @@ func TestUnknownTextUntilItIsSentAgain(t *testing.T) {
 			e.shows(uri, "reopened")
 		})
 	}
+}
+
+// The log says why a text is not known any more, and nothing of the text.
+func TestTheLogTellsOfLostTexts(t *testing.T) {
+	var log syncedBuffer
+	d := newDaemon(t, func(o *rpc.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	e := d.lsp(`{}`)
+	e.open("untitled:one", "go", 5, "secret")
+	e.change("untitled:one", 3, "0:0-0:0 secret")
+	e.change("untitled:two", 3, "0:0-0:0 secret")
+	e.shows("untitled:one", lost)
+	got := log.String()
+	for _, want := range []string{"untitled:one is not known any more", "version 3 came after version 5", "untitled:two: it is not open"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the log does not say %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "secret") {
+		t.Errorf("the log shows the text:\n%s", got)
+	}
+}
+
+// syncedBuffer is a buffer for a log.
+type syncedBuffer struct {
+	mu sync.Mutex // guards b
+	b  strings.Builder
+}
+
+func (s *syncedBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncedBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 // raw sends one change as it is.
