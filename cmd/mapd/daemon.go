@@ -26,6 +26,7 @@ import (
 	"mapd/rpc/wire"
 	"mapd/workspace"
 	"mapd/workspace/store"
+	"mapd/workspace/watch"
 )
 
 // goneCheck is how often the daemon looks whether its socket is still there.
@@ -77,15 +78,15 @@ func serveSocket(ctx context.Context, conf *configuration, log *slog.Logger, rea
 	defer listener.Close()
 	workspace.RemoveCookies(path + cookiesSuffix) // of a daemon that was killed
 
-	watch, unwatch := context.WithCancel(ctx)
+	watching, unwatch := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
 	watchers.Go(func() {
-		if listener.Gone(watch, goneCheck) == nil {
+		if listener.Gone(watching, goneCheck) == nil {
 			log.Warn("ending: the socket is gone", "socket", path)
 			server.Stop()
 		}
 	})
-	watchers.Go(func() { trim(watch) })
+	watchers.Go(func() { trim(watching) })
 	defer func() { unwatch(); watchers.Wait() }()
 
 	log.Info("ready", "socket", path, "pid", os.Getpid())
@@ -120,9 +121,7 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 	if err != nil {
 		return nil, nil, err
 	}
-	connections, files := descriptorRoom()
-	limits.Connections = min(limits.Connections, connections)
-	limits.Workspace.OpenFiles = min(limits.Workspace.OpenFiles, files)
+	fit(&limits)
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limits.Memory)
 	}
@@ -181,6 +180,17 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 		}
 		workspace.RemoveCookies(cookies)
 	}, nil
+}
+
+// fit lowers limits to what the system gives to this process and leaves to others.
+func fit(limits *rpc.Limits) {
+	connections, files := descriptorRoom()
+	limits.Connections = min(limits.Connections, connections)
+	limits.Workspace.OpenFiles = min(limits.Workspace.OpenFiles, files)
+	if streams, watches := watch.Room(); streams > 0 && watches > 0 {
+		limits.Workspace.WatchStreams = min(limits.Workspace.WatchStreams, streams)
+		limits.Workspace.Watches = min(limits.Workspace.Watches, watches)
+	}
 }
 
 // reservedDescriptors are kept from connections at most: for files that are

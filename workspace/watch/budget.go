@@ -97,8 +97,9 @@ func (s *bounded) Add(dir string) error {
 }
 
 func (s *bounded) Close() error {
-	err := s.Stream.Close()
+	var err error
 	s.closing.Do(func() {
+		err = s.Stream.Close()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.closed = true
