@@ -251,6 +251,27 @@ function editText(r: any): string {
   return [notes.join("\n"), ...(r.anchors ?? []).map((h: any) => h.text)].join("\n\n");
 }
 
+/** A unified diff in the form that pi shows: each line with its number. */
+function shownDiff(unified: string): string {
+  const out: string[] = [];
+  let older = 0;
+  let newer = 0;
+  for (const line of unified.split("\n")) {
+    const hunk = /^@@ -(\d+)\S* \+(\d+)/.exec(line);
+    if (hunk) {
+      if (newer > 0) out.push("    ...");
+      older = Number(hunk[1]);
+      newer = Number(hunk[2]);
+    } else if (newer > 0 && /^[-+ ]/.test(line)) {
+      const number = line[0] === "-" ? older : newer;
+      if (line[0] !== "+") older++;
+      if (line[0] !== "-") newer++;
+      out.push(`${line[0]}${number} ${line.slice(1)}`);
+    }
+  }
+  return out.join("\n");
+}
+
 /** Why an edit was rejected, with the affected lines as they are now. */
 function rejection(error: Refused): string {
   const now: string = error.data?.reread?.text ?? "";
@@ -393,7 +414,7 @@ export default async function (pi: ExtensionAPI) {
         if (signal?.aborted) throw new Error("Operation aborted");
         const make = () => current(ctx).ask("mapd/edit", { path, edits: params.edits });
         const result = await (own.withFileMutationQueue ? own.withFileMutationQueue(path, make) : make());
-        return { content: [block(editText(result)), ...staleBlocks(result)], details: { diff: result.diff, patch: result.diff, firstChangedLine: result.firstChangedLine, snapshot: result.snapshot } };
+        return { content: [block(editText(result)), ...staleBlocks(result)], details: { diff: shownDiff(result.diff), patch: result.diff, firstChangedLine: result.firstChangedLine, snapshot: result.snapshot } };
       } catch (error) {
         if (error instanceof Refused) throw new Error(rejection(error));
         if (error instanceof Unreachable) throw new Error(`${giveUp(error, ctx)} Whether this edit was made is not known: read the file first.`);

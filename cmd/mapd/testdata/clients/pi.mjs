@@ -186,6 +186,10 @@ for (const { message } of registered.sent.slice(1)) {
 assert.equal(registered.sent.length, 3);
 await registered.commands.map.handler("none.go", ctx);
 assert.match(registered.said.pop(), /no such file/);
+const lines = text(await registered.tools.read.execute("5", { path: "poem.txt" }, undefined, undefined, ctx));
+const edited = await registered.tools.edit.execute("6", { path: "poem.txt", edits: [{ op: "replace", pos: anchor(lines, "azure"), lines: ["teal", "cyan"] }] }, undefined, undefined, ctx);
+assert.equal(edited.details.diff, " 3 red\n 4 violets\n 5 look\n-6 azure\n+6 teal\n+7 cyan");
+assert.match(edited.details.patch, /^@@ /m);
 const abort = new AbortController();
 abort.abort();
 await assert.rejects(registered.tools.read.execute("4", { path: "a.txt" }, abort.signal, undefined, ctx), /aborted/);
