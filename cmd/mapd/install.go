@@ -72,8 +72,10 @@ func (a *app) printOutcome(out install.Outcome, done string, dryRun bool) error 
 		fmt.Fprintf(a.stderr, "mapd: nothing to change in %s\n", out.Path)
 		return nil
 	}
-	if _, err := io.WriteString(a.stdout, out.Diff); err != nil {
-		return err
+	for line := range strings.Lines(out.Diff) {
+		if _, err := io.WriteString(a.stdout, clippedDiffLine(line)); err != nil {
+			return err
+		}
 	}
 	if dryRun {
 		fmt.Fprintf(a.stderr, "mapd: dry run, nothing was written to %s\n", out.Path)
@@ -87,6 +89,20 @@ func (a *app) printOutcome(out install.Outcome, done string, dryRun bool) error 
 		fmt.Fprintf(a.stderr, "mapd: %s\n", out.Note)
 	}
 	return nil
+}
+
+// What is shown of a line of a diff: some clients keep all they know in one.
+const (
+	diffLineStart = 100
+	diffLineEnd   = 300
+)
+
+func clippedDiffLine(line string) string {
+	if len(line) <= diffLineStart+diffLineEnd {
+		return line
+	}
+	left := len(line) - diffLineStart - diffLineEnd
+	return strings.ToValidUTF8(fmt.Sprintf("%s … %d bytes … %s", line[:diffLineStart], left, line[len(line)-diffLineEnd:]), "")
 }
 
 // ownPath is the path under which this program was called, or found in PATH, if
