@@ -83,7 +83,7 @@ func (a *app) doctorOptions() doctor.Options {
 
 func (a *app) printFindings(findings []doctor.Finding) {
 	s := a.screenOf(a.stdout)
-	colors := map[doctor.Status]string{doctor.OK: green, doctor.Problem: red}
+	colors := map[doctor.Status]string{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
 	for _, f := range findings {
 		line := f.Finding
 		if f.Remedy != "" {

@@ -26,6 +26,7 @@ type Status string
 // The statuses.
 const (
 	OK      Status = "ok"
+	Note    Status = "note"    // works, with a restriction that lies in the surroundings
 	Problem Status = "problem" // something does not work, or not as it should
 )
 
@@ -34,7 +35,7 @@ type Finding struct {
 	Check   string `json:"check"` // "build", "socket", …
 	Status  Status `json:"status"`
 	Finding string `json:"finding"`
-	Remedy  string `json:"remedy,omitzero"` // of a problem: what to do
+	Remedy  string `json:"remedy,omitzero"` // of a problem or note: what to do
 }
 
 // Options say what to look at.
@@ -78,10 +79,10 @@ func Run(ctx context.Context, opt Options) []Finding {
 	return out
 }
 
-// Well reports whether nothing is wrong.
+// Well reports whether there is no problem.
 func Well(findings []Finding) bool {
 	for _, f := range findings {
-		if f.Status != OK {
+		if f.Status == Problem {
 			return false
 		}
 	}

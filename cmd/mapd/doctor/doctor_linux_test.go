@@ -243,3 +243,17 @@ func TestDeadSocketIsNoProblem(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// A root on a file system of another machine is worth a note, and no failure.
+func TestNotesAreNoProblems(t *testing.T) {
+	if !Well([]Finding{{Status: Note}, {Status: OK}}) || Well([]Finding{{Status: OK}, {Status: Problem}}) {
+		t.Error("notes count, or problems do not")
+	}
+	opt, _ := healthy(t)
+	opt.Root = t.TempDir()
+	for _, f := range checkWatches(t.Context(), opt) {
+		if f.Status == Problem || f.Status == Note && f.Remedy == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -111,8 +111,8 @@ func checkFileSystem(root string) []Finding {
 		return []Finding{problem(root+" cannot be looked at: "+err.Error(), "see that you may read it")}
 	}
 	if name, ok := remote[int64(st.Type)]; ok {
-		return []Finding{problem(root+" lies on "+name+": what other machines change there is noticed by the audit only, minutes later",
-			"answers about single files are right at once all the same; work on a local copy if searches must be too")}
+		return []Finding{{Status: Note, Finding: root + " lies on " + name + ": what other machines change there is noticed by the audit only, minutes later",
+			Remedy: "answers about single files are right at once all the same; work on a local copy if searches must be too"}}
 	}
 	return []Finding{ok(root + " is on a file system that reports changes")}
 }
