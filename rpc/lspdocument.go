@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"net/url"
+	"strconv"
 
 	"mapd/hashline"
 	"mapd/outline"
@@ -41,6 +42,11 @@ func aboutDocument[P, R any](f func(*Session, context.Context, *buffers.Set, P) 
 			if err := decodeLSP("params", params, &decoded); err != nil {
 				return conn.Reply{}, err
 			}
+			done, err := s.documentTurn(ctx, docs)
+			if err != nil {
+				return conn.Reply{}, err
+			}
+			defer done()
 			result, err := f(s, ctx, docs, decoded)
 			if err != nil {
 				return conn.Reply{}, err
@@ -49,6 +55,24 @@ func aboutDocument[P, R any](f func(*Session, context.Context, *buffers.Set, P) 
 			return conn.Reply{Result: encoded}, err
 		}
 	}}
+}
+
+// documentsAtOnce is how many requests about documents run for one session at a
+// time, if it has large ones open: each takes a copy of its text, and many may wait
+// for an outline.
+const documentsAtOnce = 2
+
+// documentTurn waits until a request about a document may run. done ends its turn.
+func (s *Session) documentTurn(ctx context.Context, docs *buffers.Set) (done func(), err error) {
+	if docs.Bytes() <= smallReplies {
+		return func() {}, nil
+	}
+	select {
+	case s.documenting <- struct{}{}:
+		return func() { <-s.documenting }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // document returns the document that a request is about.
@@ -92,7 +116,7 @@ func (s *Session) heldDocument(d *buffers.Document, uri string) (*document, erro
 	b := text.Bytes()
 	draft := s.server.cache.Draft(b, languageOf(d, b))
 	if draft.Text() == nil {
-		return nil, binaryDocument(uri, draft.MIME())
+		return nil, binaryDocument(strconv.Quote(uri[:min(len(uri), 200)]), draft.MIME())
 	}
 	return &document{uri: uri, text: draft.Text(), outlined: draft, locator: newLocator(draft.Text(), s.encoding, true)}, nil
 }

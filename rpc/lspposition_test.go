@@ -1,6 +1,9 @@
 package rpc
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -147,6 +150,54 @@ func TestDocumentsArePinned(t *testing.T) {
 	}
 	if got := serve("textDocument/documentSymbol", `{"textDocument":{"uri":"untitled:1"}}`)(); !strings.Contains(got, `"after"`) {
 		t.Errorf("a request that came after the change sees %s", got)
+	}
+}
+
+// Requests about large documents wait for each other, and for nothing once they
+// are cancelled.
+func TestDocumentsTakeTurns(t *testing.T) {
+	p := fuzzPeer(t)
+	session, _ := p.attached()
+	ask := func(ctx context.Context) error {
+		m := methods["textDocument/documentSymbol"]
+		_, err := m.handler(p, session)(ctx, []byte(`{"textDocument":{"uri":"untitled:1"}}`))
+		return err
+	}
+	open := func(size int) {
+		m := methods["textDocument/didOpen"]
+		params := fmt.Sprintf(`{"textDocument":{"uri":"untitled:1","languageId":"go","version":1,"text":%q}}`, strings.Repeat("x", size))
+		if _, err := m.handler(p, session)(t.Context(), []byte(params)); err != nil {
+			t.Log(err) // it was open already
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	fill := func() {
+		for range documentsAtOnce {
+			session.documenting <- struct{}{}
+		}
+	}
+	fill()
+	open(100)
+	if err := ask(t.Context()); err != nil {
+		t.Errorf("a small document: %v", err)
+	}
+	for range documentsAtOnce {
+		<-session.documenting
+	}
+	open(2 << 20)
+	if err := ask(t.Context()); err != nil { // its outline is known from now on
+		t.Errorf("a large document: %v", err)
+	}
+	fill()
+	if err := ask(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("a large document out of turn: %v", err)
+	}
+	<-session.documenting
+	for range 3 {
+		if err := ask(t.Context()); err != nil {
+			t.Errorf("a large document: %v", err)
+		}
 	}
 }
 

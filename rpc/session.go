@@ -53,7 +53,10 @@ type Session struct {
 	outlining chan struct{} // one element for each outline that is made for it
 	reading   chan struct{} // one element for each read of a mapd/readMany that runs
 	enlarging chan struct{} // one element while a large reply is made
-	peer      *peer         // its connection, set before it is served
+	// documenting has an element for each request about documents that runs, if the
+	// session has large ones open.
+	documenting chan struct{}
+	peer        *peer // its connection, set before it is served
 
 	requests atomic.Int64
 }
@@ -65,6 +68,7 @@ func (s *Server) newSession(p wire.InitializeParams, who Peer) (*Session, error)
 		outlining:    make(chan struct{}, outlinesAtOnce),
 		reading:      make(chan struct{}, readsAtOnce),
 		enlarging:    make(chan struct{}, 1),
+		documenting:  make(chan struct{}, documentsAtOnce),
 		name:         p.Options.Session,
 		width:        hashline.DefaultWidth,
 		delivery:     orDefault(p.Options.Delivery, wire.DeliverInline),
