@@ -110,6 +110,40 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 }
 
+// TestNeovimPlugin starts Neovim with the plugin that mapd installs, and nothing
+// else: it attaches by itself.
+func TestNeovimPlugin(t *testing.T) {
+	needSuite(t, "nvim")
+	folder := t.TempDir()
+	for name, text := range map[string]string{"a.go": "package p\n\nfunc A() {}\n", "b.go": "package p\n\nfunc B() {}\n", ".git/HEAD": ""} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := filepath.Abs(filepath.Join("testdata", "clients", "plugin.lua"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(clientEnvironment(t), "TERM=dumb")
+	installClient(t, env, "neovim")
+	out := runTool(t, folder, env, "nvim", "--headless", "-n", "-i", "NONE", "-c", "luafile "+script)
+	if !strings.HasSuffix(strings.TrimSpace(out), "ok") {
+		t.Errorf("%s", out)
+	}
+}
+
+// installClient runs mapd install for a client.
+func installClient(t *testing.T, env []string, client string) {
+	t.Helper()
+	mapd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{"mapd", "install", client, "--command", mapdPath(t)}, Env: env}
+	if out, err := mapd.CombinedOutput(); err != nil {
+		t.Fatalf("install %s: %v\n%s", client, err, out)
+	}
+}
+
 // The oldest node that pi runs on.
 const piNodeMajor, piNodeMinor = 22, 19
 
@@ -119,10 +153,7 @@ func TestPi(t *testing.T) {
 	needSuite(t, "pi")
 	dir := npmInstall(t, "pi.mjs", "@earendil-works/pi-coding-agent@0.87.1", "typescript@5.9.3", "@types/node@22")
 	env := append(clientEnvironment(t), "PI_CODING_AGENT_DIR="+filepath.Join(dir, "agent"))
-	mapd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{"mapd", "install", "pi", "--command", mapdPath(t)}, Env: env}
-	if out, err := mapd.CombinedOutput(); err != nil {
-		t.Fatalf("install: %v\n%s", err, out)
-	}
+	installClient(t, env, "pi")
 	runTool(t, dir, env, "npx", "tsc", "--noEmit", "--skipLibCheck", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "agent/extensions/mapd.ts")
 	out := runTool(t, dir, env, nodeFor(t), "pi.mjs", filepath.Join("node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js"), t.TempDir())
 	if !strings.HasSuffix(out, "ok\n") {
