@@ -410,6 +410,12 @@ func TestDirtyDocuments(t *testing.T) {
 	if code := edit(e.agent, "", "seven"); code != "" {
 		t.Errorf("after the close: %q", code)
 	}
+}
+
+// A file is not made under the draft of an editor.
+func TestDraftsAreNotOverwritten(t *testing.T) {
+	d := newDaemon(t)
+	e, other := d.lsp(`{}`), d.session()
 	e.open("file://"+filepath.Join(d.dir, "new.txt"), "plaintext", 1, "a draft")
 	create := `{"path":"new.txt","create":true,"edits":[{"op":"append","lines":["made"]}]}`
 	if code := e.call("mapd/edit", create).code(); code != "buffer_dirty" {
