@@ -45,8 +45,8 @@ func (w *Workspace) makeOutlines() {
 			continue
 		}
 		o.running.Wait()
-		o.save()
 		o.tidy()
+		o.save()
 		select {
 		case <-w.work:
 		case <-o.rests.woken():
@@ -88,6 +88,7 @@ func (o *outliner) tidy() {
 		debug.FreeOSMemory()
 	}
 	o.made = 0
+	o.w.tally.tidied()
 }
 
 // namesPeriod is how often the names of a workspace are saved while it changes.
@@ -163,9 +164,18 @@ func (o *outliner) next() []*File {
 }
 
 // plan puts files in front of what is to be done, those that changed last first.
+// The large ones of a large batch come before all: begun last they would be
+// waited for when everything else is done.
 func (o *outliner) plan(files []*File) {
+	const large = 256 << 10
 	due := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return !f.due() })
-	slices.SortFunc(due, func(a, b *File) int { return cmp.Compare(a.stamp.ctime, b.stamp.ctime) })
+	batch := len(due) >= largeBatch
+	slices.SortFunc(due, func(a, b *File) int {
+		if batch && (a.Size >= large || b.Size >= large) {
+			return cmp.Compare(a.Size, b.Size)
+		}
+		return cmp.Compare(a.stamp.ctime, b.stamp.ctime)
+	})
 	for _, f := range due {
 		if o.rests.delay(f) {
 			continue

@@ -247,8 +247,8 @@ func (g *generation) replaceAll(trust bool) {
 	if g.w.ctx.Err() != nil {
 		return
 	}
-	g.put(changes, old.Generation+1)
 	g.w.forgetNames()
+	g.put(changes, old.Generation+1)
 }
 
 // restamp replaces f by a file that differs in the stamp alone.

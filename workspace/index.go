@@ -19,7 +19,7 @@ type State string
 // index was published.
 const (
 	Indexing State = "indexing" // outlines are still being made
-	Ready    State = "ready"    // and all are there
+	Ready    State = "ready"    // and all are there; the memory of a large batch was given back
 	Degraded State = "degraded" // changes are noticed by sweeps only, as Why says
 )
 
@@ -121,7 +121,7 @@ func (ix *Index) State() State {
 	switch {
 	case ix.Why != "":
 		return Degraded
-	case ix.Generation == 0 || ix.Pending() > 0:
+	case ix.Generation == 0 || !ix.tally.ready():
 		return Indexing
 	default:
 		return Ready

@@ -19,8 +19,9 @@ type Counts struct {
 // tally counts what the files of the newest index hold, so that nobody has to
 // walk through all of them.
 type tally struct {
-	mu     sync.Mutex // guards counts, fresh and File.live
+	mu     sync.Mutex // guards all below and File.live
 	counts Counts
+	batch  bool    // a large batch of outlines is being made, or has left memory behind
 	fresh  []*File // came into the index since takeFresh, and have no outline
 }
 
@@ -42,7 +43,22 @@ func (t *tally) publish(old *Index, changes map[string]*File) (left []*File) {
 			}
 		}
 	}
+	t.batch = t.batch || len(t.fresh) >= largeBatch
 	return left
+}
+
+// tidied notes that nothing is left of a large batch, unless the next one came.
+func (t *tally) tidied() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.batch = len(t.fresh) >= largeBatch
+}
+
+// ready reports whether all outlines are made and nothing is left to tidy up.
+func (t *tally) ready() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts.Pending == 0 && !t.batch
 }
 
 // takeFresh returns the files that have come into the index and wait for an
