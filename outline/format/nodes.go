@@ -33,7 +33,7 @@ func (l *nodeList) len() int {
 func (l *nodeList) at(i int) *node { return &l.chunks[i>>chunkBits][i&(1<<chunkBits-1)] }
 
 // add appends s at a depth and returns its place.
-func (l *nodeList) add(s *symbol.Symbol, depth, children int) int {
+func (l *nodeList) add(s *symbol.Symbol, depth int) int {
 	i := l.len()
 	last := len(l.chunks) - 1
 	switch {
@@ -44,28 +44,26 @@ func (l *nodeList) add(s *symbol.Symbol, depth, children int) int {
 		l.chunks = append(l.chunks, make([]node, 0, 1<<chunkBits))
 		last++
 	}
-	l.chunks[last] = append(l.chunks[last], node{})
-	l.set(i, s, depth, children)
+	chunk := append(l.chunks[last], node{depth: uint8(depth)})
+	l.chunks[last] = chunk
+	l.set(&chunk[len(chunk)-1], s)
 	return i
 }
 
-// set makes s the i-th symbol.
-func (l *nodeList) set(i int, s *symbol.Symbol, depth, children int) {
-	n := l.at(i)
-	rare := n.rare
-	*n = node{
-		name: s.Name, signature: s.Signature, start: int32(s.Start), end: int32(s.End), nameLine: int32(s.NameLine),
-		children: int32(children), kind: l.kind(s.Kind), depth: uint8(depth),
+// set makes n stand for s. Its depth and its children are as they were.
+func (l *nodeList) set(n *node, s *symbol.Symbol) {
+	n.name, n.signature = s.Name, s.Signature
+	n.start, n.end, n.nameLine = int32(s.Start), int32(s.End), int32(s.NameLine)
+	n.kind = l.kind(s.Kind)
+	switch rare := len(s.Modifiers) > 0 || s.Docstring != "" || s.Exported || s.Lead != 0 || s.Local; {
+	case !rare:
+		n.rare = 0
+	case n.rare == 0:
+		l.rare = append(l.rare, *s)
+		n.rare = int32(len(l.rare))
+	default:
+		l.rare[n.rare-1] = *s
 	}
-	if len(s.Modifiers) == 0 && s.Docstring == "" && !s.Exported && s.Lead == 0 && !s.Local {
-		return
-	}
-	if rare == 0 {
-		l.rare = append(l.rare, symbol.Symbol{})
-		rare = int32(len(l.rare))
-	}
-	l.rare[rare-1] = *s
-	n.rare = rare
 }
 
 func (l *nodeList) kind(kind symbol.Kind) uint8 {

@@ -85,11 +85,13 @@ func (t *tree) begin(s symbol.Symbol) {
 		t.open = append(t.open, frame{Symbol: s, kept: ok, rest: rest, index: leadingIndex(rest)})
 		return
 	}
-	f := frame{kept: t.admit(&s), Symbol: s}
-	if f.kept {
-		f.node = t.nodes.add(&s, len(t.open), 0)
+	kept, node := t.admit(&s), 0
+	if kept {
+		node = t.nodes.add(&s, len(t.open))
 	}
-	t.open = append(t.open, f)
+	t.open = append(t.open, frame{})
+	f := &t.open[len(t.open)-1]
+	f.Symbol, f.kept, f.node = s, kept, node
 }
 
 // beginOmitted opens a symbol that is only counted, with all in it.
@@ -113,7 +115,7 @@ func (t *tree) leaf(s symbol.Symbol) {
 		return
 	}
 	if t.admit(&s) {
-		t.nodes.add(&s, len(t.open), 0)
+		t.nodes.add(&s, len(t.open))
 	}
 }
 
@@ -211,8 +213,12 @@ func (t *tree) end(line int) {
 		return
 	}
 	if f.kept {
-		f.Name = nameOf(f.Name)
-		t.nodes.set(f.node, &f.Symbol, len(t.open)-1, f.children)
+		n := t.nodes.at(f.node)
+		if f.Name != n.name {
+			f.Name = nameOf(f.Name)
+		}
+		t.nodes.set(n, &f.Symbol)
+		n.children = int32(f.children)
 	}
 	kept := f.kept
 	t.open = t.open[:len(t.open)-1]
@@ -228,7 +234,7 @@ func (t *tree) elide() {
 		return
 	}
 	s := elided(f.omitted, f.noun, f.from, f.to)
-	t.nodes.add(&s, len(t.open), 0)
+	t.nodes.add(&s, len(t.open))
 	f.children++
 	f.omitted = 0
 }
