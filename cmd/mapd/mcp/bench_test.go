@@ -27,6 +27,7 @@ func BenchmarkRead(b *testing.B) {
 			c := h.direct("")
 			through, end := rawBridge(b, h.options())
 			defer end()
+			through(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
 			params := json.RawMessage(`{"path":"a.txt","map":"never"}`)
 			var bridged, direct []time.Duration
 			size := 0
@@ -74,7 +75,6 @@ func rawBridge(b testing.TB, opt Options) (through func(string) []byte, end func
 		}
 		return answer
 	}
-	through(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
 	return through, func() {
 		in.Close()
 		if err := errors.Join(<-ended, out.Close()); err != nil {

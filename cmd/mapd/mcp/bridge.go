@@ -132,7 +132,7 @@ func (b *bridge) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		folders, wanted, err := b.roots.of(ctx, req)
 		if wanted != nil {
-			return &sdk.CallToolResult{InputRequests: wanted}, nil
+			return &sdk.CallToolResult{InputRequests: wanted, RequestState: rootsInput}, nil
 		}
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -72,6 +73,29 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%q", text(r))
 		}
 	})
+}
+
+// A client of the newest protocol is asked for its roots in the answer to its
+// first call. One that calls again without them has none.
+func TestRootsUnanswered(t *testing.T) {
+	h := newHouse(t)
+	h.write("a.txt", "here\n")
+	through, end := rawBridge(t, h.options())
+	defer end()
+	call := func(id int, more string) string {
+		return string(through(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"path":"a.txt"}%s,"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}`+"\n", id, more)))
+	}
+	through(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}` + "\n")
+	if got := call(2, ""); !strings.Contains(got, `"resultType":"input_required"`) || !strings.Contains(got, `"roots/list"`) {
+		t.Fatalf("the first call: %s", got)
+	}
+	if got := call(3, `,"requestState":"roots","inputResponses":{}`); !strings.Contains(got, ":here") {
+		t.Errorf("the second call: %s", got)
+	}
+	if got := call(4, ""); !strings.Contains(got, ":here") {
+		t.Errorf("the third call: %s", got)
+	}
 }
 
 // The session follows its client to other roots, and paths are relative to the

@@ -22,7 +22,8 @@ const rootsTime = 5 * time.Second
 // client for the roots, but has to answer a call with the wish to know them.
 const inputProtocol = "2026-07-28"
 
-// rootsInput names that wish in the answer and in the call that follows it.
+// rootsInput names that wish in the answer and in the call that follows it, and
+// is the state that the call brings back.
 const rootsInput = "roots"
 
 // roots knows the folders of the session: the roots of the client, else the
@@ -80,10 +81,13 @@ func (r *roots) of(ctx context.Context, req *sdk.CallToolRequest) (folders []str
 		return folders, nil, err
 	}
 	answer, ok := req.Params.InputResponses[rootsInput].(*sdk.ListRootsResult)
-	if !ok {
-		return nil, sdk.InputRequestMap{rootsInput: &sdk.ListRootsParams{}}, nil
+	if ok {
+		return r.learn(r.usable(answer.Roots), changes), nil, nil
 	}
-	return r.learn(r.usable(answer.Roots), changes), nil, nil
+	if req.Params.RequestState == rootsInput { // it was asked, and does not say
+		return r.learn(r.usable(nil), changes), nil, nil
+	}
+	return nil, sdk.InputRequestMap{rootsInput: &sdk.ListRootsParams{}}, nil
 }
 
 // ask finds the folders of a client that may be asked.
