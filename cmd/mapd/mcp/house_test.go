@@ -139,6 +139,45 @@ type pipes struct {
 func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 func (p pipes) Close() error                { return errors.Join(p.PipeReader.Close(), p.out.Close()) }
 
+// rawBridge runs a bridge on two pipes of the system. through sends a line and
+// returns the answer.
+func rawBridge(b testing.TB, opt Options) (through func(string) []byte, end func()) {
+	b.Helper()
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- Run(context.Background(), files{theirIn, theirOut}, opt) }()
+	answers := bufio.NewReaderSize(out, 1<<20)
+	through = func(line string) []byte {
+		if _, err := io.WriteString(in, line); err != nil {
+			b.Fatal(err)
+		}
+		answer, err := answers.ReadSlice('\n')
+		if err != nil || !strings.Contains(string(answer[:min(len(answer), 60)]), `"result"`) {
+			b.Fatalf("%v %.200q", err, answer)
+		}
+		return answer
+	}
+	return through, func() {
+		in.Close()
+		if err := errors.Join(<-ended, out.Close()); err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+type files struct{ in, out *os.File }
+
+func (f files) Read(b []byte) (int, error)  { return f.in.Read(b) }
+func (f files) Write(b []byte) (int, error) { return f.out.Write(b) }
+func (f files) Close() error                { return errors.Join(f.in.Close(), f.out.Close()) }
+
 // agent is the SDK's client at a bridge.
 type agent struct {
 	t       testing.TB
