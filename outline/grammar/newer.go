@@ -141,6 +141,14 @@ func (r *rewriter) typeScript() {
 			}
 		})
 	}
+	for at := 0; ; at += len("]+?") { // a mapped type that adds "?"
+		k := bytes.Index(r.text[at:], []byte("]+?"))
+		if k < 0 {
+			break
+		}
+		at += k
+		r.set(at+1, " ")
+	}
 	r.each("type", func(at int) {
 		if next := r.after(at + len("type")); len(next) > 0 && next[0] == '*' && bytes.Equal(r.lineHead(at), []byte("export")) {
 			r.set(at, "    ")
@@ -157,7 +165,7 @@ func (r *rewriter) callSignatures() {
 			return
 		}
 		at += k
-		if at == 0 || r.text[at-1] != ' ' && r.text[at-1] != '\t' || at+1 >= len(r.text) || r.text[at+1] < 'A' || r.text[at+1] > 'Z' || len(r.lineHead(at)) > 0 {
+		if at == 0 || r.text[at-1] != ' ' && r.text[at-1] != '\t' || !startsUpper(r.after(at+1)) || len(r.lineHead(at)) > 0 {
 			continue
 		}
 		head := withoutComments(r.text[:at])
@@ -169,6 +177,8 @@ func (r *rewriter) callSignatures() {
 		}
 	}
 }
+
+func startsUpper(text []byte) bool { return len(text) > 0 && text[0] >= 'A' && text[0] <= 'Z' }
 
 // withoutComments returns text without the space and block comments at its end.
 func withoutComments(text []byte) []byte {

@@ -16,6 +16,8 @@ func TestNewerSyntax(t *testing.T) {
 		{"typescript", "export type * from './types';"},
 		{"typescript", "class A { accessor x = 1; static accessor #y = 2; after() {} }"},
 		{"typescript", "function f<const T extends readonly unknown[]>(x: T): T { return x; }"},
+		{"typescript", "type All<T> = { [K in keyof T]+?: T[K] };"},
+		{"typescript", "declare const f: {\n  (x: string): void\n  <\n    A,\n    B\n  >(x: A, y: B): void\n};"},
 		{"javascript", "{ using handle = open(); await using other = open(); }"},
 		{"javascript", "import data from './data.json' with { type: 'json' };"},
 		{"javascript", "import defer * as lazy from './lazy.js';"},
