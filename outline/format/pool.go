@@ -1,7 +1,8 @@
 package format
 
 import (
-	"hash/maphash"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -15,20 +16,33 @@ type stringPool struct {
 	buf    []byte      // scratch
 }
 
-var poolSeed = maphash.MakeSeed()
-
 // maxPooled is the length of the longest strings that a stringPool remembers.
 const maxPooled = 64
+
+// slot chooses a place by the length and the ends of b: a hash of all of it would
+// cost more than the copies that it saves.
+func slot(b []byte) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	h := uint64(len(b))
+	if len(b) >= 8 {
+		h ^= binary.LittleEndian.Uint64(b) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(b[len(b)-8:]), 29)
+	} else {
+		for _, c := range b {
+			h = h<<8 | uint64(c)
+		}
+	}
+	return h * odd >> 55
+}
 
 func (p *stringPool) intern(b []byte) string {
 	if len(b) > maxPooled {
 		return string(b)
 	}
-	slot := &p.latest[maphash.Bytes(poolSeed, b)%uint64(len(p.latest))]
-	if *slot != string(b) {
-		*slot = string(b)
+	kept := &p.latest[slot(b)]
+	if *kept != string(b) {
+		*kept = string(b)
 	}
-	return *slot
+	return *kept
 }
 
 // element names the i-th element of a list.
