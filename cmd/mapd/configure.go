@@ -124,9 +124,10 @@ func (c *configuration) warnProject(stderr io.Writer, root string) {
 	printWarnings(stderr, warnings)
 }
 
+// printWarnings prints a line for each. They quote a file that may be anybody's.
 func printWarnings(stderr io.Writer, warnings []config.Warning) {
 	for _, w := range warnings {
-		fmt.Fprintf(stderr, "mapd: %v\n", w)
+		fmt.Fprintf(stderr, "mapd: %s\n", visible(w.String()))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"mapd/cmd/mapd/config"
@@ -51,6 +52,20 @@ func TestUnreadableConfigurationAllowsNothing(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(roots[0]); err == nil {
 		t.Errorf("%q is a directory with %d entries", roots[0], len(entries))
+	}
+}
+
+// Warnings about a project's file are lines, whatever its fields are called.
+func TestWarningsAreHarmless(t *testing.T) {
+	root := t.TempDir()
+	text := "\"a\\u001b[2J\\nmapd: all is well\" = 1\nlog = \"\\u001b[31m\"\nignore = [\"!\\u0007\"]\n"
+	if err := os.WriteFile(filepath.Join(root, config.ProjectFile), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	configure(func(string) string { return "" }).warnProject(&out, root)
+	if lines := strings.Count(out.String(), "\n"); lines != 3 || strings.ContainsAny(out.String(), "\x1b\x07") {
+		t.Errorf("%d lines: %q", lines, out.String())
 	}
 }
 

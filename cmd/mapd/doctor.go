@@ -89,9 +89,6 @@ func (a *app) printFindings(findings []doctor.Finding) {
 		if f.Remedy != "" {
 			line += "; " + f.Remedy
 		}
-		if s.terminal {
-			line = visible(line)
-		}
-		fmt.Fprintf(a.stdout, "%s  %-13s  %s\n", s.paint(colors[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, line)
+		fmt.Fprintf(a.stdout, "%s  %-13s  %s\n", s.paint(colors[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, visible(line))
 	}
 }
