@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -152,11 +153,24 @@ func resident() int64 {
 	return kb << 10
 }
 
-// BenchmarkIndex indexes the sources of the Go distribution: cold, beside a walk
-// that reads and parses the same files; and warm, after a restart, beside one
-// that reads and digests them.
+// indexRoot returns the tree that BenchmarkIndex takes: the sources of the Go
+// distribution, with MAPD_SUITE=linux those of Linux as Debian packages them.
+func indexRoot(b *testing.B) string {
+	if os.Getenv("MAPD_SUITE") != "linux" {
+		return corpus.GoRoot(b, "src")
+	}
+	found, err := filepath.Glob("/usr/src/linux-source-*/Makefile")
+	if err != nil || len(found) == 0 {
+		b.Fatal("MAPD_SUITE=linux wants the package linux-source, unpacked in /usr/src")
+	}
+	return filepath.Dir(found[len(found)-1])
+}
+
+// BenchmarkIndex indexes a tree: cold, beside a walk that reads all files and
+// parses those of Go; warm, after a restart, beside one that reads and digests
+// them; and with MAPD_SUITE=ctags beside ctags.
 func BenchmarkIndex(b *testing.B) {
-	root := corpus.GoRoot(b, "src")
+	root := indexRoot(b)
 	dir := b.TempDir()
 	readAndDigest(b, root) // into the page cache
 	b.Run("cold", func(b *testing.B) {
@@ -182,6 +196,24 @@ func BenchmarkIndex(b *testing.B) {
 		}
 		cold.over(b, floor, "x-parse")
 	})
+	if os.Getenv("MAPD_SUITE") == "ctags" {
+		b.Run("ctags", func(b *testing.B) {
+			var peer, cold measured
+			for b.Loop() {
+				peer = measure(func() {
+					out, err := exec.Command("ctags", "-R", "-f", filepath.Join(b.TempDir(), "tags"), root).CombinedOutput()
+					if err != nil {
+						b.Fatalf("%v\n%s", err, out)
+					}
+				})
+				k := openKit(b, "", Limits{})
+				cold = measure(func() { k.ready(b, root) })
+				b.Logf("ctags %v, cold %v", peer, cold)
+				k.close()
+			}
+			cold.over(b, peer, "x-ctags")
+		})
+	}
 	b.Run("warm", func(b *testing.B) {
 		var floor, warm measured
 		for b.Loop() {
