@@ -19,6 +19,7 @@ type extraction struct {
 	depth   int      // of visit
 	errors  int      // nodes that are errors around the one that is visited
 	near    int      // index of the line that line returned last
+	macros  int      // calls of macros around the text
 	wrapped int      // start of the statement around the next definition; -1 = none
 
 	believed []span // what trustedInside returned

@@ -126,18 +126,25 @@ func groovyPrototype(x *extraction, i int, sc *scope) {
 	}
 }
 
-var groovyTrait = regexp.MustCompile(`(?m)^\s*(trait) +\w`)
+var (
+	groovyTrait   = regexp.MustCompile(`(?m)^\s*(trait) +\w`)
+	groovyGeneric = regexp.MustCompile(`(?m)^\s*(?:(?:public|private|protected|static|final|abstract) +)*((?:def +)?<[^<>(){};\n]*>) +[A-Za-z][\w.<>\[\]]* +\w+ *\(`)
+)
 
-// groovyPrepare makes traits, which the grammar does not know, classes.
+// groovyPrepare makes classes of traits, which the grammar does not know, and
+// blanks the type parameters of methods.
 func groovyPrepare(text []byte) []byte {
-	src := text
-	for _, m := range groovyTrait.FindAllSubmatchIndex(text, -1) {
-		if &src[0] == &text[0] {
-			src = bytes.Clone(text)
-		}
-		copy(src[m[2]:m[3]], "class")
+	if len(text) == 0 {
+		return text
 	}
-	return src
+	r := &rewriter{text, text}
+	for _, m := range groovyTrait.FindAllSubmatchIndex(text, -1) {
+		r.set(m[2], "class")
+	}
+	for _, m := range groovyGeneric.FindAllSubmatchIndex(text, -1) {
+		r.set(m[2], strings.Repeat(" ", m[3]-m[2]))
+	}
+	return r.src
 }
 
 // groovyClosure visits a block: that of a function is its body, any other is a

@@ -195,3 +195,20 @@ fn main() {
     let add = |a, b| a + b;
     println!("{}", add(1, 2));
 }
+
+lazy_static! {
+    /// What is known.
+    static ref TABLE: Vec<u8> = vec![1, 2];
+}
+
+cfg_if::cfg_if! {
+    if #[cfg(unix)] {
+        pub fn on_unix() {
+            println!("{}", '{');
+        }
+    } else {
+        fn elsewhere() {}
+    }
+}
+
+not_items! { a => b, fn c }
