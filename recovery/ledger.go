@@ -139,6 +139,19 @@ func (s *Ledgers) New() *Ledger {
 	return &Ledger{set: s, files: map[string]*file{}, recent: list.New()}
 }
 
+// Bytes returns the memory of this ledger, its part of Ledgers.Bytes.
+func (l *Ledger) Bytes() (bytes int64) {
+	l.set.mu.Lock()
+	defer l.set.mu.Unlock()
+	for _, f := range l.files {
+		bytes += f.bytes
+		for _, v := range f.versions {
+			bytes += v.bytes
+		}
+	}
+	return bytes
+}
+
 // A Receipt is the record of one delivery.
 type Receipt struct {
 	version        *version

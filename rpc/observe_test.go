@@ -113,6 +113,31 @@ func TestStatusCounts(t *testing.T) {
 	}
 }
 
+// TestStatusCountsLedgers holds that the memory of a ledger is shown beside its
+// session, attached or not, and in the sum.
+func TestStatusCountsLedgers(t *testing.T) {
+	d := newDaemon(t)
+	d.write("a.txt", "alpha\n")
+	gone := d.session(`{"session":"keeper"}`)
+	gone.read(`{"path":"a.txt"}`)
+	if err := gone.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := d.session()
+	a.read(`{"path":"a.txt"}`)
+	waitFor(t, func() bool {
+		s := a.status()
+		var sum int64
+		for _, session := range s.Sessions {
+			if session.Ledger == 0 || session.Folders == nil {
+				return false
+			}
+			sum += session.Ledger
+		}
+		return len(s.Sessions) == 2 && sum == s.Memory["ledgers"] && !(s.Sessions[0].Attached && s.Sessions[1].Attached)
+	})
+}
+
 // TestConnectionsMakeRoom holds the limit of connections: who only connects
 // makes room for who comes later, who has a session does not.
 func TestConnectionsMakeRoom(t *testing.T) {

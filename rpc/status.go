@@ -73,6 +73,7 @@ func (s *Server) memory() map[string]int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	stats := s.cache.Stats()
+	ledgers, _ := s.ledgers.Bytes()
 	return map[string]int64{
 		"heap":     int64(m.HeapAlloc),
 		"from_os":  int64(m.Sys - m.HeapReleased),
@@ -80,6 +81,7 @@ func (s *Server) memory() map[string]int64 {
 		"outlines": stats.OutlineBytes,
 		"views":    s.views.Bytes(),
 		"texts":    s.texts.Used(),
+		"ledgers":  ledgers,
 	}
 }
 
@@ -172,11 +174,12 @@ func (s *Server) sessionStatus() []wire.SessionStatus {
 			ID: session.id, Name: session.name, Client: session.client, PID: session.pid,
 			Folders: folders, Attached: true,
 			InFlight: p.connection().Stats().InFlight, Requests: session.requests.Load(),
+			Ledger: session.ledger.Bytes(),
 		})
 	}
 	for name, owner := range s.named {
 		if owner.peer == nil {
-			out = append(out, wire.SessionStatus{ID: owner.id, Name: name})
+			out = append(out, wire.SessionStatus{ID: owner.id, Name: name, Folders: []string{}, Ledger: owner.ledger.Bytes()})
 		}
 	}
 	slices.SortFunc(out, func(a, b wire.SessionStatus) int {

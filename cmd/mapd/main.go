@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -131,5 +132,30 @@ func (a *app) commands() *cobra.Command {
 		a.findCommand(), a.indexCommand(), a.statusCommand(), a.stopCommand(),
 		a.serveCommand(), a.lspCommand(), a.mcpCommand(), a.installCommand(), a.uninstallCommand(), a.versionCommand(), a.doctorCommand(),
 	)
+	strict(root)
 	return root
+}
+
+// strict makes an unknown shell or topic wrong usage: the commands that cobra
+// adds by itself answer it with a help text and success.
+func strict(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args = usage(cobra.NoArgs)
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			for _, shell := range cmd.Commands() {
+				shell.Args = usage(cobra.NoArgs)
+			}
+		case "help":
+			cmd.Args = usage(func(_ *cobra.Command, args []string) error {
+				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return fmt.Errorf("there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			})
+		}
+	}
 }
