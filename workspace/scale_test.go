@@ -84,6 +84,14 @@ func readAndDigest(tb testing.TB, root string) measured {
 	return measure(func() { onAll(tb, root, func(_ string, b []byte) { hashline.Sum(b) }) })
 }
 
+// hashAll finds the lines of all files and hashes them.
+func hashAll(tb testing.TB, root string) {
+	onAll(tb, root, func(_ string, b []byte) {
+		t := hashline.NewText(b)
+		t.AppendHashes(nil, hashline.Range{Start: 1, End: t.Lines()})
+	})
+}
+
 func readAndParse(tb testing.TB, root string) measured {
 	return measure(func() {
 		onAll(tb, root, func(path string, b []byte) {
@@ -183,6 +191,8 @@ func BenchmarkIndex(b *testing.B) {
 			var w *Workspace
 			cold = measure(func() { w = k.ready(b, root) })
 			counts := w.Index().Counts()
+			hashes := measure(func() { hashAll(b, root) }).cpu - readAndDigest(b, root).cpu
+			b.ReportMetric(float64(hashes.Nanoseconds())/float64(counts.Lines), "hash-ns/line")
 			rss := resident()
 			flush := measure(k.store.Flush)
 			b.ReportMetric(float64(rss)/float64(counts.Source), "rss/source")

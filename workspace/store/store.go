@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -154,9 +155,9 @@ func Open(opt Options) *Store {
 }
 
 // Get returns the value of k, which the caller may keep. ok is false if there is
-// none, whatever the reason. It waits for the file to be opened.
+// none, whatever the reason. It waits for the file to be opened, but not long.
 func (s *Store) Get(k Key) (value []byte, ok bool) {
-	<-s.opened
+	s.awaitOpen()
 	id := k.id()
 	value, ok, bad, err := s.get(id)
 	s.mu.Lock()
@@ -170,6 +171,24 @@ func (s *Store) Get(k Key) (value []byte, ok bool) {
 		s.stats.Damaged++
 	}
 	return value, ok
+}
+
+// openPatience is how long a Get waits for a file that does not open: its file
+// system may be gone.
+const openPatience = time.Second
+
+func (s *Store) awaitOpen() {
+	select {
+	case <-s.opened:
+		return
+	default:
+	}
+	late := time.NewTimer(openPatience)
+	defer late.Stop()
+	select {
+	case <-s.opened:
+	case <-late.C:
+	}
 }
 
 func (s *Store) get(id keyID) (value []byte, ok, bad bool, err error) {
@@ -189,7 +208,7 @@ func (s *Store) get(id keyID) (value []byte, ok, bad bool, err error) {
 		return nil, false, false, nil
 	}
 	value, ok, bad, err = s.db.get(id)
-	if err != nil {
+	if errors.Is(err, ErrDamaged) {
 		select {
 		case s.broken <- s.db:
 		default:
