@@ -147,17 +147,25 @@ func installClient(t *testing.T, env []string, client string) {
 // The oldest node that pi runs on.
 const piNodeMajor, piNodeMinor = 22, 19
 
-// TestPi runs pi with the installed extension, which is type-checked first. The
-// model is a script on loopback.
+// TestPi runs pi with the installed extension, under both names that it has had;
+// the extension is type-checked with the newer. The model is a script on
+// loopback.
 func TestPi(t *testing.T) {
 	needSuite(t, "pi")
-	dir := npmInstall(t, "pi.mjs", "@earendil-works/pi-coding-agent@0.87.1", "typescript@5.9.3", "@types/node@22")
-	env := append(clientEnvironment(t), "PI_CODING_AGENT_DIR="+filepath.Join(dir, "agent"))
-	installClient(t, env, "pi")
-	runTool(t, dir, env, "npx", "tsc", "--noEmit", "--skipLibCheck", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "agent/extensions/mapd.ts")
-	out := runTool(t, dir, env, nodeFor(t), "pi.mjs", filepath.Join("node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js"), t.TempDir())
-	if !strings.HasSuffix(out, "ok\n") {
-		t.Errorf("%s", out)
+	node := nodeFor(t)
+	for _, pi := range []struct{ name, version string }{{"@earendil-works/pi-coding-agent", "0.87.1"}, {"@mariozechner/pi-coding-agent", "0.73.1"}} {
+		t.Run(pi.name, func(t *testing.T) {
+			dir := npmInstall(t, "pi.mjs", pi.name+"@"+pi.version, "typescript@5.9.3", "@types/node@22")
+			env := append(clientEnvironment(t), "PI_CODING_AGENT_DIR="+filepath.Join(dir, "agent"))
+			installClient(t, env, "pi")
+			if strings.HasPrefix(pi.name, "@earendil") {
+				runTool(t, dir, env, "npx", "tsc", "--noEmit", "--skipLibCheck", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "agent/extensions/mapd.ts")
+			}
+			out := runTool(t, dir, env, node, "pi.mjs", filepath.Join("node_modules", pi.name, "dist", "cli.js"), t.TempDir())
+			if !strings.HasSuffix(out, "ok\n") {
+				t.Errorf("%s", out)
+			}
+		})
 	}
 }
 
