@@ -155,7 +155,7 @@ func (a *app) open(ctx context.Context, opt client.Options, roots []folder) (*cl
 		p.WorkspaceFolders = append(p.WorkspaceFolders, wire.WorkspaceFolder{URI: fileURI(root.path), Name: root.path, Bare: root.bare, Large: root.large})
 	}
 	if _, err := c.Initialize(ctx, p); err != nil {
-		return nil, errors.Join(callError(err), c.Close())
+		return nil, errors.Join(a.failed(err), c.Close())
 	}
 	return c, nil
 }
