@@ -255,7 +255,7 @@ func (m *mender) mend(whole piece) (piece, error) {
 	for i, run := range runs {
 		group.Go(func() (err error) {
 			size := m.segments[run[1]-1].end - m.segments[run[0]].start
-			part := &mender{x: m.x, segments: m.segments, budget: 3*size + 16<<10}
+			part := &mender{x: m.x, segments: m.segments, budget: size*3/2 + 32<<10}
 			pieces[i], err = part.parse(run[0], run[1], &whole)
 			return err
 		})
