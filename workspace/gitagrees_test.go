@@ -64,7 +64,9 @@ func TestIndexAgreesWithGit(t *testing.T) {
 	dir, home := memoryDir(t), memoryDir(t)
 	r := rand.New(rand.NewPCG(51, 32))
 	gitIn(t, dir, "init", "-q")
-	word := func() string { return []string{"a", "b", "ab", "a.o", "b.o", "build", "x y", "é", "A", "c", "d"}[r.IntN(11)] }
+	word := func() string {
+		return []string{"a", "b", "ab", "a.o", "b.o", "build", "x y", "é", "A", "c", "d"}[r.IntN(11)]
+	}
 	random := func(depth int) string {
 		path := word()
 		for range r.IntN(depth) {
