@@ -52,6 +52,7 @@ func environment(t testing.TB, extra ...string) (env []string, runtime string) {
 		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "PATH=" + os.Getenv("PATH"),
 		"TMPDIR=" + os.TempDir(),
 		"MAPD_LIMIT_STALL_MS=1500", "MAPD_LIMIT_IDLE_MS=600000",
+		"MAPD_LIMIT_ROOT_IDLE_MS=200", // indexes of folders that nobody has go before levels are compared
 	}
 	return append(env, extra...), runtime
 }
@@ -191,6 +192,21 @@ func (h *house) resetPeak(t *testing.T) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", h.pid), []byte("5"), 0); err != nil {
 		t.Log("the peak is that of all rows so far:", err)
+	}
+}
+
+// indexed waits until all that the daemon indexes is ready: what that takes is no
+// part of an attack.
+func (h *house) indexed(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; wait(10 * time.Millisecond) {
+		left := slices.ContainsFunc(h.observer.status(t).Workspaces, func(w wire.WorkspaceStatus) bool { return w.State == "indexing" })
+		if !left {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a folder is not indexed")
+		}
 	}
 }
 

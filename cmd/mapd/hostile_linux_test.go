@@ -100,6 +100,7 @@ func (h *house) suffer(t *testing.T, a attack) (r result, done bool) {
 	r = result{name: a.name, before: h.rss(t)}
 	cachedBefore := h.cached(t)
 	h.resetPeak(t)
+	h.indexed(t)
 	base := h.levels(t)
 	h.innocent.reset()
 	if a.ends { // nobody is left to look at afterwards
