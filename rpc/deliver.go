@@ -20,7 +20,12 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	attempt := s.begin(ctx, p)
 	defer func() { reply = attempt.end(reply, err) }()
 	a, err := s.read(ctx, p)
-	defer a.end()
+	handed := false
+	defer func() {
+		if !handed {
+			a.end()
+		}
+	}()
 	if err != nil {
 		return conn.Reply{}, err
 	}
@@ -30,9 +35,17 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	if err != nil {
 		return conn.Reply{}, err
 	}
-	reply, err = s.deliver(encoded[0], a)
+	if a.done != nil { // what was queued when its turn came is counted now
+		if err := s.drained(ctx); err != nil {
+			return conn.Reply{}, err
+		}
+	}
+	if reply, err = s.deliver(encoded[0], a); err != nil {
+		return conn.Reply{}, err
+	}
 	reply.Rest = encoded[1:]
-	return news.told(reply), err
+	handed = true
+	return a.handOver(news.told(reply)), nil
 }
 
 // readMany are the params of mapd/readMany. What is wrong with one read is that

@@ -9,6 +9,7 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
+	"mapd/rpc/conn"
 	"mapd/rpc/view"
 	"mapd/rpc/wire"
 	"mapd/workspace"
@@ -158,11 +159,53 @@ func (s *Session) read(ctx context.Context, p wire.ReadParams) (*readAnswer, err
 	return a, a.addMap(ctx, req)
 }
 
-// end ends the turn of a large answer, once it is encoded. a may be nil.
+// takeTurn waits for the turn of an answer of so many bytes, if that is large.
+func (a *readAnswer) takeTurn(ctx context.Context, size int) error {
+	if size <= smallReplies {
+		return nil
+	}
+	done, err := a.session.largeReply(ctx)
+	a.done = done
+	return err
+}
+
+// handOver returns reply so that the turn of a large answer lasts until the frame
+// is about to be queued, or is dropped.
+func (a *readAnswer) handOver(reply conn.Reply) conn.Reply {
+	if a.done == nil {
+		return reply
+	}
+	queued, withdraw := reply.Queued, reply.Withdraw
+	reply.Queued = func() {
+		if queued != nil {
+			queued()
+		}
+		a.done()
+	}
+	reply.Withdraw = func() {
+		if withdraw != nil {
+			withdraw()
+		}
+		a.done()
+	}
+	return reply
+}
+
+// largest returns a bound of the bytes that a view of these spans has.
+func largest(v *workspace.Version, spans []view.Span, budget view.Budget) int {
+	const anchor = 16
+	lines := 0
+	for _, s := range spans {
+		lines += s.Range.Len()
+	}
+	lines = min(lines, budget.Lines)
+	return min(budget.Bytes, v.Size()+lines*anchor, lines*(budget.Line+anchor))
+}
+
+// end ends the turn of a large answer. a may be nil.
 func (a *readAnswer) end() {
 	if a != nil && a.done != nil {
 		a.done()
-		a.done = nil
 	}
 }
 
@@ -183,12 +226,8 @@ func (a *readAnswer) showImage(ctx context.Context, req readRequest) error {
 	if v.Size() > limit {
 		return wire.Errorf(wire.FileTooLarge, "%s is an image of %d bytes, more than the %d that one answer carries", quotePath(v.Name()), v.Size(), limit)
 	}
-	if v.Size() > smallReplies {
-		done, err := a.session.largeReply(ctx)
-		if err != nil {
-			return err
-		}
-		a.done = done
+	if err := a.takeTurn(ctx, v.Size()); err != nil {
+		return err
 	}
 	a.extra = []wire.Content{{Type: "image", Data: base64.StdEncoding.EncodeToString(v.Bytes()), MimeType: v.MIME()}}
 	details.Truncation = wire.Truncation{ShownBytes: v.Size(), TotalBytes: v.Size()}
@@ -202,6 +241,9 @@ func (a *readAnswer) show(ctx context.Context, req readRequest) error {
 	details.Truncation = wire.Truncation{TotalLines: text.Lines(), TotalBytes: text.Size()}
 	spans, err := a.spans(ctx, req.selection)
 	if err != nil || req.mapMode == wire.MapOnly {
+		return err
+	}
+	if err := a.takeTurn(ctx, largest(v, spans, req.budget)); err != nil {
 		return err
 	}
 	req.style.Lossy = v.Lossy()

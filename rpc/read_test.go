@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mapd/hashline"
+	"mapd/rpc"
 	"mapd/rpc/wire"
 )
 
@@ -519,5 +520,26 @@ func TestReadMany(t *testing.T) {
 	}
 	if code := a.call("mapd/readMany", `{}`).code(); code != "invalid_params" {
 		t.Errorf("no reads: %q", code)
+	}
+}
+
+// TestLargeReadsAreWaitedFor asks for more at once than may wait for a peer: one
+// that reads gets all of it.
+func TestLargeReadsAreWaitedFor(t *testing.T) {
+	d := newDaemon(t, func(o *rpc.Options) { o.Limits.Conn.Outgoing = 8 << 20 })
+	d.write("large.txt", strings.Repeat(strings.Repeat("x", 99)+"\n", 30_000))
+	a := d.session()
+	const reads = 12
+	for range reads {
+		a.send("mapd/read", `{"path":"large.txt","maxLines":30000,"maxBytes":4000000,"map":"never"}`)
+	}
+	for i := range reads {
+		m := a.next()
+		if m.Error != nil {
+			t.Fatalf("answer %d: %s", i, m.Error.Message)
+		}
+		if len(m.Result) < 3_000_000 {
+			t.Errorf("answer %d has %d bytes", i, len(m.Result))
+		}
 	}
 }

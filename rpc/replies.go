@@ -61,22 +61,31 @@ const drainEvery = 5 * time.Millisecond
 // largeReply waits until a large reply may be made for the session: one at a
 // time, and only when what was made before has left. A client that asks for many
 // at once gets them as fast as it reads, instead of more than it may leave unread.
-// done ends its turn.
+// done ends its turn; calls after the first do nothing.
 func (s *Session) largeReply(ctx context.Context) (done func(), err error) {
 	select {
 	case s.enlarging <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if err := s.drained(ctx); err != nil {
+		<-s.enlarging
+		return nil, err
+	}
+	return sync.OnceFunc(func() { <-s.enlarging }), nil
+}
+
+// drained waits until little waits for the peer. A peer that does not read is
+// ended meanwhile, and with it ctx.
+func (s *Session) drained(ctx context.Context) error {
 	for s.peer.connection().Stats().QueuedBytes > smallReplies {
 		select {
 		case <-time.After(drainEvery):
 		case <-ctx.Done():
-			<-s.enlarging
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	return func() { <-s.enlarging }, nil
+	return nil
 }
 
 // A preparation counts the bytes of a reply that is being made, so that they
