@@ -16,6 +16,10 @@ import (
 // many make them as the Cache has slots, which all its workspaces share. Before
 // each one requests go first.
 //
+// An outline that hit a limit is tried again when somebody wants its file and
+// enough time has passed, not by itself: many such files would keep a processor
+// busy for good.
+//
 // The index keeps the names of an outline. The outline itself goes to the store,
 // and is in memory only as long as requests use it.
 type outliner struct {
@@ -34,8 +38,6 @@ type outliner struct {
 func (w *Workspace) makeOutlines() {
 	o := &outliner{w: w, waiting: map[outlineKey][]*File{}, took: make(chan outlined, 64)}
 	defer o.end()
-	again := time.NewTicker(w.cache.limits.FailedOutline)
-	defer again.Stop()
 	for {
 		if group := o.next(); group != nil {
 			w.yield()
@@ -51,8 +53,6 @@ func (w *Workspace) makeOutlines() {
 		case <-w.work:
 		case <-o.rests.woken():
 			o.plan(o.rests.take(false))
-		case <-again.C:
-			o.plan(w.Index().files) // what failed then may work now
 		case <-w.ctx.Done():
 			return
 		}
