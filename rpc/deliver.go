@@ -20,12 +20,7 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 	attempt := s.begin(ctx, p)
 	defer func() { reply = attempt.end(reply, err) }()
 	a, err := s.read(ctx, p)
-	handed := false
-	defer func() {
-		if !handed {
-			a.end()
-		}
-	}()
+	defer a.end()
 	if err != nil {
 		return conn.Reply{}, err
 	}
@@ -40,12 +35,9 @@ func (s *Session) serveRead(ctx context.Context, p wire.ReadParams) (reply conn.
 			return conn.Reply{}, err
 		}
 	}
-	if reply, err = s.deliver(encoded[0], a); err != nil {
-		return conn.Reply{}, err
-	}
+	reply, err = s.deliver(encoded[0], a)
 	reply.Rest = encoded[1:]
-	handed = true
-	return a.handOver(news.told(reply)), nil
+	return news.told(reply), err
 }
 
 // readMany are the params of mapd/readMany. What is wrong with one read is that

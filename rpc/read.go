@@ -9,7 +9,6 @@ import (
 
 	"mapd/hashline"
 	"mapd/outline"
-	"mapd/rpc/conn"
 	"mapd/rpc/view"
 	"mapd/rpc/wire"
 	"mapd/workspace"
@@ -169,28 +168,6 @@ func (a *readAnswer) takeTurn(ctx context.Context, size int) error {
 	return err
 }
 
-// handOver returns reply so that the turn of a large answer lasts until the frame
-// is about to be queued, or is dropped.
-func (a *readAnswer) handOver(reply conn.Reply) conn.Reply {
-	if a.done == nil {
-		return reply
-	}
-	queued, withdraw := reply.Queued, reply.Withdraw
-	reply.Queued = func() {
-		if queued != nil {
-			queued()
-		}
-		a.done()
-	}
-	reply.Withdraw = func() {
-		if withdraw != nil {
-			withdraw()
-		}
-		a.done()
-	}
-	return reply
-}
-
 // largest returns a bound of the bytes that a view of these spans has.
 func largest(v *workspace.Version, spans []view.Span, budget view.Budget) int {
 	const anchor = 16
@@ -202,7 +179,9 @@ func largest(v *workspace.Version, spans []view.Span, budget view.Budget) int {
 	return min(budget.Bytes, v.Size()+lines*anchor, lines*(budget.Line+anchor))
 }
 
-// end ends the turn of a large answer. a may be nil.
+// end ends the turn of a large answer, once it is encoded: later would be when
+// its frame is queued, for which others of its batch must have had their turn. a
+// may be nil.
 func (a *readAnswer) end() {
 	if a != nil && a.done != nil {
 		a.done()

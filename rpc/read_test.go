@@ -524,12 +524,12 @@ func TestReadMany(t *testing.T) {
 }
 
 // TestLargeReadsAreWaitedFor asks for more at once than may wait for a peer: one
-// that reads gets all of it.
+// that reads gets all of it, one by one or in a batch.
 func TestLargeReadsAreWaitedFor(t *testing.T) {
-	d := newDaemon(t, func(o *rpc.Options) { o.Limits.Conn.Outgoing = 8 << 20 })
+	d := newDaemon(t, func(o *rpc.Options) { o.Limits.Conn.Outgoing = 20 << 20 })
 	d.write("large.txt", strings.Repeat(strings.Repeat("x", 99)+"\n", 30_000))
 	a := d.session()
-	const reads = 12
+	const reads = 15
 	for range reads {
 		a.send("mapd/read", `{"path":"large.txt","maxLines":30000,"maxBytes":4000000,"map":"never"}`)
 	}
@@ -541,5 +541,11 @@ func TestLargeReadsAreWaitedFor(t *testing.T) {
 		if len(m.Result) < 3_000_000 {
 			t.Errorf("answer %d has %d bytes", i, len(m.Result))
 		}
+	}
+	const read = `{"jsonrpc":"2.0","id":%d,"method":"mapd/read","params":{"path":"large.txt","maxLines":30000,"maxBytes":4000000,"map":"never"}}`
+	a.write("[" + fmt.Sprintf(read, 1001) + "," + fmt.Sprintf(read, 1002) + "]")
+	batch, err := a.in.ReadBytes('\n')
+	if err != nil || batch[0] != '[' || len(batch) < 6_000_000 {
+		t.Errorf("a batch of two: %d bytes, %v", len(batch), err)
 	}
 }
