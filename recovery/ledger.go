@@ -347,8 +347,10 @@ func (l *Ledger) Tell(path string, known Known) {
 }
 
 // TellIf is Tell if nothing was delivered or told of the file since the ledger
-// returned f; it reports whether that is so.
-func (l *Ledger) TellIf(f File, known Known) bool {
+// returned f; it reports whether that is so. takeBack is for news that never
+// left: unless more was told since, the session knows no more than f says. It may
+// be called several times.
+func (l *Ledger) TellIf(f File, known Known) (takeBack func(), ok bool) {
 	l.set.mu.Lock()
 	defer l.set.mu.Unlock()
 	now := File{Path: f.Path}
@@ -356,10 +358,17 @@ func (l *Ledger) TellIf(f File, known Known) bool {
 		now = live.viewLocked()
 	}
 	if now.toldAt != f.toldAt || !slices.Equal(now.Held, f.Held) {
-		return false
+		return nil, false
 	}
 	l.tellLocked(f.Path, known)
-	return true
+	at := l.set.time
+	return func() {
+		l.set.mu.Lock()
+		defer l.set.mu.Unlock()
+		if live := l.files[f.Path]; live != nil && live.view.toldAt == at {
+			live.tellLocked(l.set, f.known, f.toldAt)
+		}
+	}, true
 }
 
 // Own is Tell for an edit of the session itself, after which it knows that.

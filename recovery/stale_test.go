@@ -67,6 +67,33 @@ func (h *holder) survey(gone bool) string {
 
 const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 
+// News that never left are told again, unless more was told since.
+func TestStaleTakenBack(t *testing.T) {
+	h := newHolder(t, tenLines)
+	h.read(4, 8)
+	h.foreign("1\n2\n3\n4\nA\nB\nC\n8\n9\n10\n")
+	tell := func() (takeBack func()) {
+		t.Helper()
+		c := h.change(false)
+		takeBack, ok := h.ledger.TellIf(c.File, c.News().Known)
+		if !ok {
+			t.Fatal("the ledger did not change, and yet it was not told")
+		}
+		return takeBack
+	}
+	back := tell()
+	back()
+	back()
+	h.hears("s1>s2 5-7 changed 5-7")
+	h.hears("")
+	h.foreign("1\n2\n3\n4\nA\nB\nC\nD\n9\n10\n")
+	back = tell()
+	h.foreign("1\n2\n3\n4\nA\nB\nC\nD\n9\n")
+	tell()
+	back()
+	h.hears("")
+}
+
 func TestStaleOnce(t *testing.T) {
 	h := newHolder(t, tenLines)
 	h.read(4, 8)

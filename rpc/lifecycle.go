@@ -40,9 +40,6 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 		return conn.Reply{}, err
 	}
 	session.keep(p.server.marks(givenFolders(decoded)))
-	if session.pusher != nil {
-		p.background.Go(func() { session.pusher.run(p.ctx) })
-	}
 	result := wire.InitializeResult{
 		ServerInfo: wire.ServerInfo{Name: "mapd", Version: p.server.opt.Version},
 		Capabilities: wire.ServerCapabilities{
@@ -60,7 +57,11 @@ func initialize(ctx context.Context, p *peer, params []byte) (conn.Reply, error)
 	result.Capabilities.Workspace.WorkspaceFolders.Supported = true
 	result.Capabilities.Workspace.WorkspaceFolders.ChangeNotifications = true
 	encoded, err := encode(result)
-	return conn.Reply{Result: encoded}, err
+	reply := conn.Reply{Result: encoded}
+	if session.pusher != nil { // nothing may come before the answer
+		reply.Placed = func() { p.background.Go(func() { session.pusher.run(p.ctx) }) }
+	}
+	return reply, err
 }
 
 // abandonedWait is how long a newer connection of a named session waits for what

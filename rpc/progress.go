@@ -70,7 +70,7 @@ func (s *Session) report(ctx context.Context, r *root, token string) {
 			Token string        `json:"token"`
 			Value progressValue `json:"value"`
 		}{token, v})
-		return err == nil && c.Notify("$/progress", params) == nil
+		return err == nil && c.Notify(conn.Notification{Method: "$/progress", Params: params}) == nil
 	}
 	none := 0
 	if !send(progressValue{Kind: "begin", Title: "Indexing " + wireText(filepath.Base(r.path)), Percentage: &none}) {

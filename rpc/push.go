@@ -264,18 +264,23 @@ func (p *pusher) tell(ctx context.Context, f recovery.File) error {
 		return nil
 	}
 	n := news{session: s}
+	var notes []conn.Notification
 	if s.stale == wire.StalePush && !f.Knows(snapshot) {
-		if !s.ledger.TellIf(f, n.compare(f, v)) {
+		takeBack, ok := s.ledger.TellIf(f, n.compare(f, v))
+		if !ok {
 			p.look(f.Path)
 			return nil
 		}
+		notes = n.notifications()
+		for i := range notes { // a named session learns it on its next connection
+			notes[i].Withdraw = takeBack
+		}
 	}
-	notes := n.notifications()
 	if s.diagnosing {
 		notes = append(notes, p.diagnose(f, v)...)
 	}
 	for _, note := range notes {
-		if err := p.conn.Notify(note.Method, note.Params); err != nil {
+		if err := p.conn.Notify(note); err != nil {
 			return err
 		}
 	}

@@ -152,6 +152,7 @@ func forgotten(t *testing.T, h *house) string {
 	p := h.session(t)
 	name := h.slow(t, 0)
 	p.call(wire.MethodMap, mapOf(name))
+	h.indexed(t)
 	made := p.status(t).Counters["outlines_made"]
 	wait(250 * time.Millisecond)
 	p.call(wire.MethodMap, mapOf(name))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,9 +65,13 @@ func wrongRequests(t *testing.T, h *house) string {
 }
 
 // slow returns a file whose outline takes a worker to its time limit. Each is
-// another one, so that none is remembered.
+// another one, so that none is remembered, and none is indexed, so that a worker
+// that works does so for a request.
 func (h *house) slow(t *testing.T, n int) string {
 	name := fmt.Sprintf("slow%d.tsx", n)
+	if _, err := os.Stat(filepath.Join(h.folder, ".ignore")); err != nil {
+		h.file(t, ".ignore", []byte("slow*\n"))
+	}
 	h.file(t, name, []byte(fmt.Sprintf("// %d %s\n", n, h.folder)+strings.Repeat("a<", 500_000)))
 	return name
 }

@@ -40,6 +40,9 @@ type Reply struct {
 	// Withdraw is called, after Queued or instead of it, if and only if the frame
 	// did not leave completely. May be nil.
 	Withdraw func()
+	// Placed is called once the frame was queued: what is queued from then on comes
+	// behind it. May be nil; an error has none.
+	Placed func()
 	// After follows the reply with nothing between, and is dropped with it.
 	After []Notification
 }
@@ -57,6 +60,9 @@ func (r *Reply) size() int {
 type Notification struct {
 	Method string
 	Params []byte // encoded JSON
+	// Withdraw is called if and only if the frame does not leave completely; may
+	// be nil.
+	Withdraw func()
 }
 
 // Method is how a method of the peer is served.
@@ -195,8 +201,12 @@ func rawSocket(rwc io.ReadWriteCloser) syscall.RawConn {
 
 // Notify queues a notification. It never waits for the peer; an error says that
 // the connection is over.
-func (c *Conn) Notify(method string, params []byte) error {
-	return c.out.put(c.notification(Notification{Method: method, Params: params}))
+func (c *Conn) Notify(n Notification) error {
+	err := c.out.put(c.notification(n))
+	if err != nil {
+		c.hook(n.Withdraw)
+	}
+	return err
 }
 
 // Close ends the connection at once and waits until nothing of it is left: the

@@ -220,14 +220,59 @@ func TestPeerThatNeverReads(t *testing.T) {
 
 func TestNotifyToPeerThatNeverReads(t *testing.T) {
 	p := start(t, methods{}, func(o *Options) { o.Limits.Outgoing = 1 << 20 })
-	for p.conn.Notify("n", []byte(`["x"]`)) == nil {
+	for p.conn.Notify(Notification{Method: "n", Params: []byte(`["x"]`)}) == nil {
 	}
 	p.done()
 	if err := p.conn.Err(); err != errOverflow {
 		t.Errorf("ended by %v", err)
 	}
-	if err := p.conn.Notify("n", nil); err == nil {
-		t.Error("a notification after the end")
+	withdrawn := 0
+	if err := p.conn.Notify(Notification{Method: "n", Withdraw: func() { withdrawn++ }}); err == nil || withdrawn != 1 {
+		t.Errorf("a notification after the end: %v, withdrawn %d times", err, withdrawn)
+	}
+}
+
+// A notification that did not leave is withdrawn, one that did is not.
+func TestNotificationsAreWithdrawn(t *testing.T) {
+	p := start(t, methods{})
+	var mu sync.Mutex
+	withdrawn := map[int]int{}
+	const all = 50 // more than the socket takes
+	for i := range all {
+		note := Notification{Method: "n", Params: fmt.Appendf(nil, `["%d %s"]`, i, strings.Repeat("x", 100_000)), Withdraw: func() {
+			mu.Lock()
+			defer mu.Unlock()
+			withdrawn[i]++
+		}}
+		if err := p.conn.Notify(note); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.read() // the first has left
+	p.conn.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	if withdrawn[0] != 0 || withdrawn[all-1] != 1 {
+		t.Errorf("the first was withdrawn %d times, the last %d times", withdrawn[0], withdrawn[all-1])
+	}
+}
+
+// What is queued in Placed comes behind the reply.
+func TestPlacedComesAfterTheReply(t *testing.T) {
+	var p *peer
+	p = start(t, methods{"get": {Serve: func(context.Context, []byte) (Reply, error) {
+		return Reply{Placed: func() {
+			if err := p.conn.Notify(Notification{Method: "behind"}); err != nil {
+				t.Error(err)
+			}
+		}}, nil
+	}}})
+	for i := range 100 {
+		p.call(i, "get", "[]")
+		p.expect(strconv.Itoa(i), 0)
+		if m := p.read(); m.Method != "behind" {
+			t.Errorf("behind reply %d: %+v", i, m)
+		}
 	}
 }
 
@@ -237,7 +282,7 @@ func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		c := New(t.Context(), ours, Options{Lookup: methods{}.lookup})
-		if err := c.Notify("n", []byte(`["`+strings.Repeat("x", 200_000)+`"]`)); err != nil {
+		if err := c.Notify(Notification{Method: "n", Params: []byte(`["` + strings.Repeat("x", 200_000) + `"]`)}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -256,7 +301,7 @@ func TestStallFromTheStart(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		c := New(t.Context(), ours, Options{Lookup: methods{}.lookup})
-		if err := c.Notify("n", nil); err != nil {
+		if err := c.Notify(Notification{Method: "n"}); err != nil {
 			t.Fatal(err)
 		}
 		expectStall(t, c)
@@ -291,7 +336,7 @@ func TestCloseWithEverythingBusy(t *testing.T) {
 		receive(t, g.entered)
 	}
 	for p.conn.Stats().QueuedBytes < 1<<20 {
-		if err := p.conn.Notify("n", []byte(`["`+strings.Repeat("x", 10_000)+`"]`)); err != nil {
+		if err := p.conn.Notify(Notification{Method: "n", Params: []byte(`["` + strings.Repeat("x", 10_000) + `"]`)}); err != nil {
 			t.Fatal(err)
 		}
 	}

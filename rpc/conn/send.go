@@ -99,6 +99,15 @@ func (c *Conn) send(o outcome) {
 	}
 	if c.out.put(entries...) != nil {
 		withdraw()
+		for i := range replies {
+			for _, n := range replies[i].reply.After {
+				c.hook(n.Withdraw)
+			}
+		}
+		return
+	}
+	for i := range replies {
+		c.hook(replies[i].reply.Placed)
 	}
 }
 
@@ -204,5 +213,9 @@ func (c *Conn) notification(n Notification) entry {
 	if n.Params != nil {
 		params = n.Params
 	}
-	return c.frame(nil, jsonrpc2.AppendNotification(nil, n.Method, params))
+	var withdraw func()
+	if n.Withdraw != nil {
+		withdraw = func() { c.hook(n.Withdraw) }
+	}
+	return c.frame(withdraw, jsonrpc2.AppendNotification(nil, n.Method, params))
 }
