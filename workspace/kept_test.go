@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func (m *valueStore) Put(k store.Key, v []byte) {
 // waitReady waits until all outlines of w are made.
 func waitReady(t testing.TB, w *Workspace) *Index {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
 		if ix := w.Index(); ix.State() == Ready {
 			return ix
 		}

@@ -138,13 +138,7 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 	opt := workspace.Options{
 		Limits: limits.Workspace, Outlines: outlines, Version: outlines.Version() + " " + build, Journal: journal(getenv),
 		Settings: workspace.Settings{Ignore: conf.user.Ignore, Languages: conf.user.Languages},
-		Project: func(file string, text []byte) workspace.Settings {
-			set, warnings := conf.project(file, text, limits)
-			for _, w := range warnings {
-				log.Warn("configuration", "warning", w.String())
-			}
-			return set
-		},
+		Project:  conf.projects(limits, log),
 	}
 	var kept *store.Store
 	if path != "" { // a private daemon leaves nothing behind
@@ -180,6 +174,18 @@ func newServer(conf *configuration, log *slog.Logger, path, cookies string, coun
 		}
 		workspace.RemoveCookies(cookies)
 	}, nil
+}
+
+// projects returns what reads the configuration of a project; warnings go to the
+// log.
+func (conf *configuration) projects(limits rpc.Limits, log *slog.Logger) func(file string, text []byte) workspace.Settings {
+	return func(file string, text []byte) workspace.Settings {
+		set, warnings := conf.project(file, text, limits)
+		for _, w := range warnings {
+			log.Warn("configuration", "warning", w.String())
+		}
+		return set
+	}
 }
 
 // fit lowers limits to what the system gives to this process and leaves to others.
