@@ -17,9 +17,19 @@ func (s *Session) serveMap(ctx context.Context, p wire.MapParams) (conn.Reply, e
 	}
 	news := s.news(ctx)
 	result.Stale = news.stale
+	if result.Symbols != nil && result.Details.SymbolCount > manySymbols {
+		done, err := s.largeReply(ctx)
+		if err != nil {
+			return conn.Reply{}, err
+		}
+		defer done()
+	}
 	encoded, err := encode(result)
 	return news.told(conn.Reply{Result: encoded}), err
 }
+
+// manySymbols are more than a megabyte when they are encoded.
+const manySymbols = 5000
 
 // mapFile describes the structure of one Version.
 func (s *Session) mapFile(ctx context.Context, p wire.MapParams) (*wire.MapResult, error) {

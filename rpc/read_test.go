@@ -549,3 +549,28 @@ func TestLargeReadsAreWaitedFor(t *testing.T) {
 		t.Errorf("a batch of two: %d bytes, %v", len(batch), err)
 	}
 }
+
+// The same of large maps.
+func TestLargeMapsAreWaitedFor(t *testing.T) {
+	d := newDaemon(t, func(o *rpc.Options) { o.Limits.Conn.Outgoing = 12 << 20 })
+	var b strings.Builder
+	b.WriteString("package p\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&b, "func f%d(one, two int) (three string) { return }\n", i)
+	}
+	d.write("large.go", b.String())
+	a := d.session()
+	const maps = 12
+	for range maps {
+		a.send("mapd/map", `{"path":"large.go"}`)
+	}
+	for i := range maps {
+		m := a.next()
+		if m.Error != nil {
+			t.Fatalf("answer %d: %s", i, m.Error.Message)
+		}
+		if len(m.Result) < 2_000_000 {
+			t.Errorf("answer %d has %d bytes", i, len(m.Result))
+		}
+	}
+}
