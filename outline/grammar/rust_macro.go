@@ -21,10 +21,12 @@ func rustCall(x *extraction, i int, sc *scope) {
 		return
 	}
 	start, end := n.start+open+1, n.end-1
-	if x.rustItems(start, end, sc) {
+	branches := bytes.HasPrefix(bytes.TrimSpace(x.src[start:end]), []byte("if ")) // if #[cfg(…)] { items } else { items }
+	if !branches {
+		x.rustItems(start, end, sc)
 		return
 	}
-	for start < end { // branches: if #[cfg(…)] { items } else { items }
+	for start < end {
 		from, to := braces(x.src[start:end])
 		if from < 0 {
 			return
@@ -34,18 +36,18 @@ func rustCall(x *extraction, i int, sc *scope) {
 	}
 }
 
-// rustItems defines the items from byte start up to end and reports whether all
-// of the text is items.
-func (x *extraction) rustItems(start, end int, sc *scope) bool {
+// rustItems defines the items from byte start up to end if all of the text is
+// items.
+func (x *extraction) rustItems(start, end int, sc *scope) {
 	src := bytes.ReplaceAll(x.src[start:end], []byte("static ref "), []byte("static     "))
 	nodes, broken, err := x.t.parse(src)
 	if err != nil || broken {
-		return false
+		return
 	}
 	y := &extraction{t: x.t, src: src, text: x.text[start:end], lines: lineStarts(src), nodes: nodes, wrapped: -1, macros: x.macros + 1}
 	for _, i := range y.tops() {
 		if t := y.typ(i); !strings.HasSuffix(t, "_item") && !strings.HasSuffix(t, "_comment") && t != "macro_invocation" && t != "macro_definition" && t != "use_declaration" {
-			return false
+			return
 		}
 	}
 	inner := &scope{holder: sc.holder, name: sc.name, depth: sc.depth}
@@ -55,7 +57,6 @@ func (x *extraction) rustItems(start, end int, sc *scope) bool {
 	p.shift(x.line(start) - 1)
 	sc.symbols = append(sc.symbols, p.symbols...)
 	x.list.Imports = append(x.list.Imports, p.imports...)
-	return true
 }
 
 // braces returns where the first brace of text and its partner are; -1 if there
